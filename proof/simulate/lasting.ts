@@ -70,7 +70,14 @@ const clonedVolume: Lasting = (pod, cluster, world) => {
     world.schedule.at(world.nowMs + LOOK_MS, look);
   };
   look();
-  return () => clone.kill();
+  return () => {
+    clone.kill();
+    // Where the original came back to its clone at work, it stopped for good: a person adopts its journal.
+    if (pod.disk.owners.rival === undefined) return;
+    for (const one of cluster.alive()) if (one.disk === pod.disk) one.kill();
+    pod.disk.owners.rival = undefined;
+    world.count('adopted journals');
+  };
 };
 
 function isUp({ process, member }: SimPod): boolean {

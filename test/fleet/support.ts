@@ -139,7 +139,7 @@ export function useTestFleets() {
     let seed = 0;
     const openPod: TestFleet['openPod'] = (name, { wire, ...more }) => {
       seed++;
-      return createFleet({
+      const opening = createFleet({
         heartbeat: HEARTBEAT_MS,
         silence: SILENT_MS,
         archive: ARCHIVE_MS,
@@ -152,6 +152,8 @@ export function useTestFleets() {
         store: new MemoryStore(tables, { way: wire.way }),
         ...more,
       });
+      opening.then((fleet) => fleets.push(fleet)).catch(() => undefined);
+      return opening;
     };
     const startPod = async (name: string, options: PodOptions): Promise<TestPod> => {
       const { wire = new Wire() } = options;
@@ -160,7 +162,6 @@ export function useTestFleets() {
       const opening = openPod(name, { ...options, wire, store: own, dataDir });
       await loading(wire, opening);
       const fleet = await whileAdvancing(clock, opening);
-      fleets.push(fleet);
       return {
         name,
         fleet,
