@@ -104,19 +104,6 @@ export const FAULTS: readonly Mutant[] = [
     shows: /keeps one thread at most/,
   },
   {
-    name: 'clone-goes-on',
-    breaks: 'two processes go on with one journal, and fence each other for ever (I45)',
-    changes: [
-      {
-        file: 'src/fleet/rivals.ts',
-        find: 'if (!rival && !journal.owners.rival) return',
-        put: 'if (!seen) return',
-      },
-    ],
-    command: tests('test/fleet/rivals.test.ts'),
-    shows: /a process on a clone starts nothing/,
-  },
-  {
     name: 'damaged-copy-ends-the-task',
     breaks: 'records that one disk has lost end the task, though the store has them (I43)',
     changes: [
@@ -167,19 +154,6 @@ export const FAULTS: readonly Mutant[] = [
     ],
     command: tests('test/fleet/rivals.test.ts'),
     shows: /after an outage the original goes on/,
-  },
-  {
-    name: 'put-aside-loses-its-name',
-    breaks: 'rows of local runs wait for a journal that is no more, and end as failed (I43)',
-    changes: [
-      {
-        file: 'src/journal/open-journal.ts',
-        find: 'const id = kept ?? ports.random.hex(16);',
-        put: 'const id = ports.random.hex(16);',
-      },
-    ],
-    command: tests('test/fleet/pod-faults.test.ts'),
-    shows: /is still the one whose local runs the fleet knows/,
   },
   {
     name: 'clone-outlives-its-original',

@@ -137,18 +137,6 @@ export function judgeCopy(
   return { copyOf: { journal: head.id, lsn: head.lsn }, isNew: true };
 }
 
-/** Whether the file is another one than the process before had. */
-export function isCopy(place: Place): boolean {
-  const { file, copyOf } = lastHolder(place);
-  return copyOf !== undefined || isOther(file, fileMark(place.journal));
-}
-
-/** The file was replaced, here and by this process: what is known of its directory still holds. */
-export function keepHolder(place: Place): void {
-  const last = lastHolder(place);
-  if (last.file !== undefined) writeHolder(place, { ...last, file: fileMark(place.journal) });
-}
-
 /** What this process leaves for the next one that comes and finds the place locked. */
 function holderOf({ journal }: Place, now: number): Holder {
   const disk = { device: String(statSync(journal, { bigint: true }).dev), boot: kernelBoot() };

@@ -7,7 +7,16 @@
  *
  * A death at any arrow leaves either the old file or a complete new one.
  */
-import { chmodSync, copyFileSync, existsSync, renameSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Clock, FleetqError, isoTime, type Random } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import {
@@ -20,7 +29,7 @@ import {
   isSqlite,
   openConnection,
 } from './connection.ts';
-import { type CopyOf, isCopy, judgeCopy, keepHolder } from './copy.ts';
+import { type CopyOf, judgeCopy } from './copy.ts';
 import { notedDamage } from './damage.ts';
 import {
   JournalDamagedError,
@@ -35,9 +44,15 @@ import * as sql from './journal.sql.ts';
 import type { Alarm } from './journal.ts';
 import type { Mark } from './mark-format.ts';
 import { migrate } from './migrate.ts';
-import { describeHolder, isHeldHere, makeJournal, type Place, preparePlace } from './place.ts';
-import { finishReplacing, freeName, quarantine, removeDatabase } from './put-aside.ts';
-import { markedId, readMark } from './read-mark.ts';
+import {
+  describeHolder,
+  isHeldHere,
+  makeJournal,
+  type Place,
+  preparePlace,
+  syncDirectory,
+} from './place.ts';
+import { readMark } from './read-mark.ts';
 import { describeSalvage, restore, salvage } from './salvage.ts';
 import { removeLeftLocks, shareFileLock } from './share-lock.ts';
 
@@ -203,8 +218,6 @@ function refuseForeignFile(place: Place, cause: Error): void {
 function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
   const { ino } = statSync(place.journal);
   const found = salvage(place, ports.codec);
-  // Still the same journal, whose local runs the fleet knows by its name; a copy's name is its original's.
-  const kept = isCopy(place) ? undefined : (found.id ?? markedId(place.mark));
   const building = `${place.journal}.building`;
   removeDatabase(building);
   const connection = openConnection(building);
@@ -213,7 +226,7 @@ function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
     connection.transaction(() => {
       restore(connection, found);
       const { lsn, boot } = found;
-      const id = kept ?? ports.random.hex(16);
+      const id = ports.random.hex(16);
       writeHead(connection, { id, boot, lsn, createdAt: ports.clock.now(), format });
     })();
   } finally {
@@ -228,11 +241,60 @@ function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
   renameSync(building, `${place.journal}.new`);
   const movedTo = quarantine(place, isoTime(ports.clock.now()));
   finishReplacing(place);
-  if (kept !== undefined) keepHolder(place);
   return {
     kind: 'fileDamaged',
     message:
       `the journal was damaged (${cause.message.slice(0, 200)}) and was moved to ${movedTo}; ` +
       describeSalvage(found),
   };
+}
+
+const NAME_COUNT_MAX = 10_000;
+
+/** A name in quarantine that nothing has yet. */
+function freeName(place: Place, time: string): string {
+  mkdirSync(place.quarantine, { recursive: true, mode: 0o700 });
+  const stamp = time.replaceAll(/[:.]/g, '-');
+  let free = '';
+  for (let count = 1; count <= NAME_COUNT_MAX; count++) {
+    const name = `${stamp}${count > 1 ? `-${count}` : ''}-${basename(place.journal)}`;
+    free = join(place.quarantine, name);
+    if (!['', '-wal.found'].some((suffix) => existsSync(free + suffix))) break;
+  }
+  return free;
+}
+
+function quarantine(place: Place, time: string): string {
+  const movedTo = freeName(place, time);
+  if (existsSync(place.mark)) copyFileSync(place.mark, `${movedTo}.mark`);
+  // The file first: once it is gone, the new one takes its place whatever happens.
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(place.journal + suffix)) renameSync(place.journal + suffix, movedTo + suffix);
+  }
+  return movedTo;
+}
+
+/** Puts a complete new file where the old one is gone; where it is not, all is begun again. */
+function finishReplacing(place: Place): Alarm[] {
+  const fresh = `${place.journal}.new`;
+  if (!existsSync(fresh)) return [];
+  if (bytesOf(place.journal) > 0) {
+    removeDatabase(fresh);
+    return [];
+  }
+  // A WAL that stayed behind belongs to the old file; SQLite would apply it to the new one.
+  const wal = `${place.journal}-wal`;
+  if (existsSync(wal)) {
+    renameSync(wal, join(place.quarantine, `left-${statSync(wal).ino}-${basename(wal)}`));
+  }
+  renameSync(fresh, place.journal);
+  rmSync(place.damaged, { force: true });
+  syncDirectory(place.directory);
+  const where = place.quarantine;
+  const message = `the journal was damaged and is in ${where}; what could be proved was carried over`;
+  return [{ kind: 'fileDamaged', message }];
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }

@@ -23,12 +23,6 @@ import {
 const SLOT_COUNT_MAX = 1_000_000;
 const NOBODY = Buffer.alloc(SLOT_USED + 4);
 
-/** Which journal the mark belongs to, where it can be read. */
-export function markedId(file: string): string | undefined {
-  const mark = readMark(file);
-  return typeof mark === 'object' ? mark.journalId : undefined;
-}
-
 /** What the mark says; undefined where there is none, 'damaged' where it cannot be read. */
 export function readMark(file: string): Mark | undefined | 'damaged' {
   let bytes: Buffer;
