@@ -199,7 +199,7 @@ const acknowledgedEarly = journalWith('acknowledged-early', /^I1[24]/, (journal)
   },
 }));
 
-const evidenceDropped = journalWith('evidence-dropped', /^I41/, () => ({
+const evidenceDropped = journalWith('evidence-dropped', /^(I29 )?I41/, () => ({
   occupy: () => undefined,
 }));
 
