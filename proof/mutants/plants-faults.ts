@@ -168,4 +168,30 @@ export const FAULTS: readonly Mutant[] = [
     command: tests('test/fleet/rivals.test.ts'),
     shows: /a process on a clone starts nothing/,
   },
+  {
+    name: 'put-aside-loses-its-name',
+    breaks: 'rows of local runs wait for a journal that is no more, and end as failed (I43)',
+    changes: [
+      {
+        file: 'src/journal/put-aside.ts',
+        find: "const id = found.id ?? (typeof mark === 'object' ? mark.journalId : random.hex(16));",
+        put: 'const id = random.hex(16);',
+      },
+    ],
+    command: tests('test/fleet/pod-faults.test.ts'),
+    shows: /is still the one whose local runs the fleet knows/,
+  },
+  {
+    name: 'put-aside-forgets-who-was-inside',
+    breaks: 'after a journal was put aside, what its process was inside of counts no attempt (I29)',
+    changes: [
+      {
+        file: 'src/journal/put-aside.ts',
+        find: 'unknownUntil: lsn, inherited }',
+        put: 'unknownUntil: lsn, inherited: [] }',
+      },
+    ],
+    command: tests('test/fleet/pod-faults.test.ts'),
+    shows: /is still the one whose local runs the fleet knows/,
+  },
 ];

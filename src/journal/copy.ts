@@ -77,7 +77,7 @@ function isSameDisk(before: Holder, now: Holder): boolean {
   const [was, is] = [before.disk, now.disk];
   if (!was || !is || was.device !== is.device) return false;
   const isSameHost = was.boot === is.boot || before.host === now.host;
-  return isSameHost && !isOther(before.file, String(now.file));
+  return isSameHost && !isCopy(before, now.file);
 }
 
 /** The journal that this one was copied from, and how far it had come. */
@@ -89,6 +89,8 @@ export interface CopyOf {
 interface Holder {
   readonly host?: string;
   readonly file?: unknown;
+  /** What is about to take the place of that file, which is damaged. */
+  readonly successor?: unknown;
   /** Where the file is: the device that it is on, and the start of the host's kernel. */
   readonly disk?: { readonly device: string; readonly boot: string } | undefined;
   /** The pods that processes on this disk have been. */
@@ -118,6 +120,12 @@ function isOther(file: unknown, now: string): boolean {
   return inode !== inodeNow || (born !== bornNow && born !== '0' && bornNow !== '0');
 }
 
+/** A file that neither the last holder had nor made to take the place of its own. */
+function isCopy({ file, successor }: Holder, now: unknown): boolean {
+  const found = String(now);
+  return isOther(file, found) && (successor === undefined || isOther(successor, found));
+}
+
 function lastHolder(place: Place): Holder {
   try {
     const holder = JSON.parse(readHolder(place) ?? '') as Holder | null;
@@ -132,9 +140,16 @@ export function judgeCopy(
   place: Place,
   head: { readonly id: string; readonly lsn: number },
 ): { readonly copyOf: CopyOf | undefined; readonly isNew: boolean } {
-  const { file, copyOf } = lastHolder(place);
-  if (!isOther(file, fileMark(place.journal))) return { copyOf, isNew: false };
+  const last = lastHolder(place);
+  if (!isCopy(last, fileMark(place.journal))) return { copyOf: last.copyOf, isNew: false };
   return { copyOf: { journal: head.id, lsn: head.lsn }, isNew: true };
+}
+
+/** The journal's file is about to be replaced by this one, which is no copy unless the journal is one. */
+export function noteSuccessor(place: Place, file: string): void {
+  const last = lastHolder(place);
+  if (last.file === undefined || isCopy(last, fileMark(place.journal))) return;
+  writeHolder(place, { ...last, file: fileMark(place.journal), successor: fileMark(file) });
 }
 
 /** What this process leaves for the next one that comes and finds the place locked. */
@@ -157,11 +172,11 @@ export function adoptJournal(directory: string, now: number): boolean {
   const place = placeOf(directory);
   const hold = takeHold(place);
   try {
-    const { file, copyOf, rival } = lastHolder(place);
+    const last = lastHolder(place);
     // Without its disk: the next process takes all that others were for dead.
     writeHolder(place, { ...holderOf(place, now), disk: undefined });
-    const isKnown = copyOf !== undefined || rival !== undefined;
-    return isKnown || isOther(file, fileMark(place.journal));
+    const isKnown = last.copyOf !== undefined || last.rival !== undefined;
+    return isKnown || isCopy(last, fileMark(place.journal));
   } finally {
     hold.letGo();
   }

@@ -5,7 +5,7 @@ import type { Inherited, Mark } from './mark-format.ts';
 import type { Opened } from './open-journal.ts';
 
 /** The last seq of each of these runs that has not ended. */
-type LastSeqs = (runs: Iterable<RunId>) => ReadonlyMap<RunId, number>;
+export type LastSeqs = (runs: Iterable<RunId>) => ReadonlyMap<RunId, number>;
 
 export interface Judgement {
   readonly alarms: readonly Alarm[];
@@ -18,8 +18,8 @@ export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeqs: Las
     alarms: [{ kind, message }],
     evidence: nothingKnown,
   });
-  // Where the file had to be replaced, that has been said, and the mark was about the other one.
-  if (alarms.length > 0) return { alarms: [], evidence: nothingKnown };
+  // That it is a copy has been said, and the mark is about the original.
+  if (alarms.some(({ kind }) => kind === 'copied')) return { alarms: [], evidence: nothingKnown };
   if (mark === undefined && head.boot === 0) {
     return { alarms: [], evidence: { isComplete: true, unknownUntil: 0, occupied: new Map() } };
   }
@@ -46,7 +46,7 @@ export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeqs: Las
   return { alarms: [], evidence: evidenceOf(mark, head.lsn, lastSeqs) };
 }
 
-function evidenceOf(mark: Mark, lsn: number, lastSeqs: LastSeqs): Evidence {
+export function evidenceOf(mark: Mark, lsn: number, lastSeqs: LastSeqs): Evidence {
   const occupied = new Map(mark.slots);
   const seqsNow = lastSeqs(mark.inherited.map(({ run }) => run));
   for (const { run, seq, lastSeq } of mark.inherited) {

@@ -1,22 +1,9 @@
 /**
  * From a directory to a journal that can be trusted: opened for this process alone, of a known
  * format, sealed, whole, and held against the mark of the process before. A file that fails any of
- * that is put aside, and a new one takes its place with every run that still proves itself:
- *
- *   a copy is read ──▶ .building ──complete──▶ .new ──▶ old file to quarantine/ ──▶ .new takes its place
- *
- * A death at any arrow leaves either the old file or a complete new one.
+ * that is put aside, and a new one takes its place with every run that still proves itself.
  */
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { copyFileSync, existsSync, statSync } from 'node:fs';
 import { type Clock, FleetqError, isoTime, type Random } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import {
@@ -38,22 +25,15 @@ import {
   JournalPlaceError,
 } from './errors.ts';
 import { bytesOf, headerProblem, isBlank, isNamedOurs } from './file-header.ts';
-import { type Head, readHead, writeHead } from './head.ts';
+import { type Head, readHead } from './head.ts';
 import { type Hold, takeHold } from './hold.ts';
 import * as sql from './journal.sql.ts';
 import type { Alarm } from './journal.ts';
 import type { Mark } from './mark-format.ts';
 import { migrate } from './migrate.ts';
-import {
-  describeHolder,
-  isHeldHere,
-  makeJournal,
-  type Place,
-  preparePlace,
-  syncDirectory,
-} from './place.ts';
+import { describeHolder, isHeldHere, makeJournal, type Place, preparePlace } from './place.ts';
+import { finishReplacing, freeName, replaceBroken } from './put-aside.ts';
 import { readMark } from './read-mark.ts';
-import { describeSalvage, restore, salvage } from './salvage.ts';
 import { removeLeftLocks, shareFileLock } from './share-lock.ts';
 
 export interface OpenPorts {
@@ -100,14 +80,14 @@ export function openJournal(place: Place, ports: OpenPorts): Opened {
   }
 }
 
-/** A file that was made anew just now is no copy; neither is one that nothing was written to. */
+/** One that nothing was written to is no copy. */
 function identify(
   place: Place,
   { copies, random }: OpenPorts,
   { head, alarms }: Found,
 ): Pick<Opened, 'id' | 'copyOf' | 'alarms'> {
   const asItIs = { id: head.id, copyOf: undefined, alarms };
-  if (copies === 'own' || alarms.length > 0 || head.boot === 0) return asItIs;
+  if (copies === 'own' || head.boot === 0) return asItIs;
   const { copyOf, isNew } = judgeCopy(place, head);
   if (!isNew) return { ...asItIs, copyOf };
   const id = random.hex(16);
@@ -115,7 +95,7 @@ function identify(
     `the data directory is a copy of journal ${head.id}, which may be alive elsewhere: this is ` +
     `journal ${id} now, and local runs of the original stay as they are; if the original is gone ` +
     'for good, stop this process and run `fleetq journal adopt`';
-  return { id, copyOf, alarms: [{ kind: 'copied', message }] };
+  return { id, copyOf, alarms: [...alarms, { kind: 'copied', message }] };
 }
 
 function openHeld(place: Place, ports: OpenPorts): Found {
@@ -134,7 +114,7 @@ function openHeld(place: Place, ports: OpenPorts): Found {
     }
     refuseForeignFile(place, error as Error);
     alarms.push(replaceOrSay(place, ports, error as Error));
-    return { ...openWhole(place, ports), mark: undefined, alarms };
+    return { ...openWhole(place, ports), alarms };
   }
 }
 
@@ -213,88 +193,4 @@ function refuseForeignFile(place: Place, cause: Error): void {
     cause,
     hint: 'choose another data directory',
   });
-}
-
-function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
-  const { ino } = statSync(place.journal);
-  const found = salvage(place, ports.codec);
-  const building = `${place.journal}.building`;
-  removeDatabase(building);
-  const connection = openConnection(building);
-  try {
-    const format = migrate(connection);
-    connection.transaction(() => {
-      restore(connection, found);
-      const { lsn, boot } = found;
-      const id = ports.random.hex(16);
-      writeHead(connection, { id, boot, lsn, createdAt: ports.clock.now(), format });
-    })();
-  } finally {
-    connection.close();
-  }
-  chmodSync(building, 0o600);
-  if (bytesOf(`${building}-wal`) > 0) throw new Error(`${building} could not be completed`);
-  // Another process may have come to the same conclusion and been faster.
-  if (statSync(place.journal).ino !== ino) {
-    throw new JournalHeldError(place.directory, describeHolder(place));
-  }
-  renameSync(building, `${place.journal}.new`);
-  const movedTo = quarantine(place, isoTime(ports.clock.now()));
-  finishReplacing(place);
-  return {
-    kind: 'fileDamaged',
-    message:
-      `the journal was damaged (${cause.message.slice(0, 200)}) and was moved to ${movedTo}; ` +
-      describeSalvage(found),
-  };
-}
-
-const NAME_COUNT_MAX = 10_000;
-
-/** A name in quarantine that nothing has yet. */
-function freeName(place: Place, time: string): string {
-  mkdirSync(place.quarantine, { recursive: true, mode: 0o700 });
-  const stamp = time.replaceAll(/[:.]/g, '-');
-  let free = '';
-  for (let count = 1; count <= NAME_COUNT_MAX; count++) {
-    const name = `${stamp}${count > 1 ? `-${count}` : ''}-${basename(place.journal)}`;
-    free = join(place.quarantine, name);
-    if (!['', '-wal.found'].some((suffix) => existsSync(free + suffix))) break;
-  }
-  return free;
-}
-
-function quarantine(place: Place, time: string): string {
-  const movedTo = freeName(place, time);
-  if (existsSync(place.mark)) copyFileSync(place.mark, `${movedTo}.mark`);
-  // The file first: once it is gone, the new one takes its place whatever happens.
-  for (const suffix of ['', '-wal', '-shm']) {
-    if (existsSync(place.journal + suffix)) renameSync(place.journal + suffix, movedTo + suffix);
-  }
-  return movedTo;
-}
-
-/** Puts a complete new file where the old one is gone; where it is not, all is begun again. */
-function finishReplacing(place: Place): Alarm[] {
-  const fresh = `${place.journal}.new`;
-  if (!existsSync(fresh)) return [];
-  if (bytesOf(place.journal) > 0) {
-    removeDatabase(fresh);
-    return [];
-  }
-  // A WAL that stayed behind belongs to the old file; SQLite would apply it to the new one.
-  const wal = `${place.journal}-wal`;
-  if (existsSync(wal)) {
-    renameSync(wal, join(place.quarantine, `left-${statSync(wal).ino}-${basename(wal)}`));
-  }
-  renameSync(fresh, place.journal);
-  rmSync(place.damaged, { force: true });
-  syncDirectory(place.directory);
-  const where = place.quarantine;
-  const message = `the journal was damaged and is in ${where}; what could be proved was carried over`;
-  return [{ kind: 'fileDamaged', message }];
-}
-
-function removeDatabase(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }

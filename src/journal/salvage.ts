@@ -11,6 +11,7 @@ import type { Codec } from './codec.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { JournalFormatError } from './errors.ts';
 import { type FreshSchema, mendHeader, renewSchema } from './file-header.ts';
+import { readHead } from './head.ts';
 import * as sql from './journal.sql.ts';
 import type { EventRow } from './journal.ts';
 import { migrate, refuseNewerWreck } from './migrate.ts';
@@ -24,6 +25,8 @@ export interface Salvage extends ProvedRuns {
   readonly isCounted: boolean;
   readonly lsn: number;
   readonly boot: number;
+  /** What the journal is called, where its head is whole. */
+  readonly id: string | undefined;
 }
 
 const COPY_NAME = 'journal.reading-';
@@ -36,6 +39,7 @@ const NOTHING: Salvage = {
   isCounted: false,
   lsn: 0,
   boot: 0,
+  id: undefined,
 };
 
 /** Reads what can be proved of the place's journal, and leaves its files as they are. */
@@ -143,9 +147,22 @@ function readProvable(copy: string, codec: Codec): Reading {
       lsn: Math.max(highest(lsnsOf(heads)), highest(proved.events.map((row) => row.lsn))),
       // A fencing token must not fall, even where the head that counts it is damaged.
       boot: highest([...[...heads.values()].map((head) => head.boot), ...bootsIn(proved)]),
+      id: sealedId(connection),
     };
   } finally {
     connection.close();
+  }
+}
+
+function sealedId(connection: Connection): string | undefined {
+  try {
+    const head = readHead(
+      connection,
+      connection.pragma('user_version', { simple: true }) as number,
+    );
+    return typeof head === 'object' ? head.id : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -96,6 +96,34 @@ test.each([
   },
 );
 
+test('a journal that was put aside is still the one whose local runs the fleet knows', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, store, startPod, row, history } = startFleet();
+  const options = { machines: [machine], around: script.around };
+  const alder = await startPod('alder', options);
+  script.holds.set('b.work', never());
+  const run = await alder.fleet.startLocal(machine, {});
+  const task = await alder.fleet.enqueue(machine, {});
+  await clock.advance(STEADY_MS);
+  expect(await row(run.id)).toMatchObject({ status: 'claimed' });
+  script.holds.clear();
+  const dataDir = alder.crash();
+  const file = new Database(join(dataDir, 'journal.db'));
+  file.exec('drop trigger events_are_final');
+  file.close();
+  const alarms = hear('journal.alarm');
+  const again = await startPod('alder', { ...options, dataDir });
+  expect(alarms.map(({ kind }) => kind)).toEqual(['fileDamaged']);
+  await clock.advance(STEADY_MS);
+  expect(again.fleet.describe(run.id).status).toBe('completed');
+  expect(await row(run.id)).toMatchObject({ status: 'completed' });
+  // What its process was inside of counts as cut off, for what was claimed as well.
+  expect(await row(task.id)).toMatchObject({ status: 'completed' });
+  expect(await history(task.id)).toContain('INTERRUPTED');
+  expect((await store.pods()).filter(({ status }) => status === 'up')).toHaveLength(1);
+});
+
 test('a pod that cannot write its journal lets others have its runs, and comes back', async () => {
   const script = new Script();
   const machine = twoSteps(script);

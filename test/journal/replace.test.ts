@@ -1,6 +1,7 @@
 /** A broken file: what is carried over, what is kept as evidence, and deaths in between. */
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -67,6 +68,48 @@ test('every run that proves itself is carried over: outcome, key, timer, dead le
   expect(readFileSync(join(directory, 'quarantine', kept[0]!)).equals(broken)).toBe(true);
   journal.close();
   expect(open(directory).alarms).toEqual([]);
+});
+
+test('a journal that is replaced keeps its name, and knows who was inside a phase', async () => {
+  const directory = newDir();
+  const journal = open(directory);
+  const [inside, waits] = [runIdOf(1), runIdOf(2)];
+  for (const run of [inside, waits]) await new RunWriter(journal, run).start();
+  journal.occupy([{ slot: 0, run: inside, seq: 0 }]);
+  // Twice, and killed in between: what the mark says is handed on.
+  let image = directory;
+  for (const boot of [2, 3]) {
+    image = killed(image);
+    breakHeader(image);
+    const next = open(image);
+    expect(next.alarms.map(({ kind }) => kind)).toEqual(['fileDamaged']);
+    expect(next).toMatchObject({ id: journal.id, boot });
+    expect(next.evidence).toEqual({
+      isComplete: false,
+      unknownUntil: next.lsnAtOpen,
+      occupied: new Map([[inside, 0]]),
+    });
+  }
+});
+
+test('in a fleet it is no copy for that, and a damaged copy is still one', async () => {
+  const directory = newDir();
+  const aside = { copies: 'aside' } as const;
+  const journal = open(directory, aside);
+  await new RunWriter(journal, runIdOf(1)).start();
+  journal.close();
+  const copied = join(newDir(), 'copied');
+  cpSync(directory, copied, { recursive: true });
+  breakHeader(directory);
+  const again = open(directory, aside);
+  expect(again.alarms.map(({ kind }) => kind)).toEqual(['fileDamaged']);
+  expect(again.copyOf).toBeUndefined();
+  again.close();
+  expect(open(directory, aside).alarms).toEqual([]);
+  breakHeader(copied);
+  const copy = open(copied, aside);
+  expect(copy.alarms.map(({ kind }) => kind)).toEqual(['fileDamaged', 'copied']);
+  expect(copy.copyOf).toEqual({ journal: journal.id, lsn: journal.lsn });
 });
 
 test('an ended run whose records are broken keeps its outcome, and the alarm names it', async () => {
