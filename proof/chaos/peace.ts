@@ -1,7 +1,8 @@
 /**
- * One more pod dies, with its disk, once every other fault is over and tasks still come in: amid other
- * faults nothing can be said of how long the tasks of a dead pod wait, so a short run may have no other
- * death that counts. Where there is no peace in time the run goes on, and the rule says that it saw nothing.
+ * One more pod dies, with its disk, when every other fault is over and tasks still come in. While other
+ * faults last, the judge cannot say how long the tasks of a dead pod should wait, so a short run may have no
+ * other death that counts. Where there is no peace in time the run goes on, and the rule reports that it
+ * looked at nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Snapshots } from './judge-snapshots.ts';
@@ -34,7 +35,7 @@ export async function killInPeace(
   victim.start();
 }
 
-/** What was waited for, or undefined where it did not come about in time. */
+/** The first result that is not empty; undefined where there is none in time. */
 async function until<T>(look: () => T | Promise<T>): Promise<T | undefined> {
   const lateMs = performance.now() + WAIT_MS_MAX;
   while (performance.now() < lateMs) {

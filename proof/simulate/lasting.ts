@@ -1,8 +1,7 @@
 /**
- * Something is wrong with one pod, most often with the one that leads, and nobody puts it right: its disk is
- * full, its journal damaged, its loop blocked, its slots taken, the store refuses to register it, or its
- * volume was cloned. The others end all there is without it, and what it held is not left with it (I43 to
- * I46). Only then is it put right.
+ * A fault of one pod that lasts, most often of the leader: its disk is full, its journal is damaged, its loop
+ * is blocked, its slots are taken, the store refuses to register it, or its volume was cloned. The other pods
+ * finish all tasks without it, those that it held as well (I43 to I46). Only then is the fault mended.
  */
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { Cluster } from './cluster.ts';

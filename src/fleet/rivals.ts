@@ -22,9 +22,9 @@ export interface RivalsPorts {
 export class Rivals {
   readonly #ports: RivalsPorts;
   #isStopped = false;
-  /** The last that was told to live with this journal, and the last that was waited for. */
-  #told = '';
-  #awaited = '';
+  /** Each is reported once. */
+  #reportedRival = '';
+  #reportedWait = '';
 
   constructor(ports: RivalsPorts) {
     this.#ports = ports;
@@ -38,14 +38,14 @@ export class Rivals {
   async gone(): Promise<boolean> {
     const { journal, clock, times } = this.#ports;
     let seen: PodRow | undefined;
-    if (journal.owners.rival) this.#tellOf(journal.owners.rival);
+    if (journal.owners.rival) this.#reportRival(journal.owners.rival);
     while (!this.#isStopped) {
       const elsewhere = await this.#ask();
       const rival = elsewhere.find((row) => this.#isHeard(row));
       if (!rival && !journal.owners.rival) return elsewhere.length > 0;
       if (rival && seen?.pod === rival.pod) {
-        if (seen.seq !== rival.seq) this.#met(rival);
-        else if (!journal.owners.rival) this.#await(rival);
+        if (seen.seq !== rival.seq) this.#stopFor(rival);
+        else if (!journal.owners.rival) this.#reportWait(rival);
       }
       seen = rival;
       await pause(clock, times.heartbeatMs);
@@ -69,8 +69,8 @@ export class Rivals {
   }
 
   /**
-   * Resolves when none of those that registered before it is up any more. One that beats ends this life, and
-   * this throws. One that is silent is waited for until it was swept: after the store was away all are.
+   * Resolves when no pod that registered before this one is up any more. A pod that beats ends this life, and
+   * this throws. A silent pod is waited for until it was swept: after an outage of the store all are silent.
    */
   async outlast(life: Life, seen: JournalSeen, onFound: () => void): Promise<void> {
     const { clock, times } = this.#ports;
@@ -82,7 +82,7 @@ export class Rivals {
       for (const rival of up) {
         const seq = seqs.get(rival.pod) ?? rival.seq;
         if (rival.seq !== seq) await this.#yieldTo(rival, life, onFound);
-        if (seqs.has(rival.pod)) this.#await(rival);
+        if (seqs.has(rival.pod)) this.#reportWait(rival);
         seqs.set(rival.pod, seq);
       }
       await pause(clock, times.heartbeatMs);
@@ -90,13 +90,13 @@ export class Rivals {
   }
 
   async #yieldTo(rival: PodGlimpse, life: Life, onFound?: () => void): Promise<never> {
-    this.#met(rival);
+    this.#stopFor(rival);
     await life.end(0).catch(() => life.abandon());
     onFound?.();
     throw new JournalElsewhereError(this.#ports.journal.id, rival.pod, rival.name);
   }
 
-  /** Those that nothing here proves dead. */
+  /** Pods with this journal that nothing here proves dead. */
   #livesBefore({ pods }: JournalSeen): PodId[] {
     const { journal } = this.#ports;
     return pods
@@ -126,22 +126,22 @@ export class Rivals {
   }
 
   /** It beats, so this process is the one that stops for good: nothing goes on here by itself any more. */
-  #met({ pod, name }: PodGlimpse): void {
+  #stopFor({ pod, name }: PodGlimpse): void {
     this.#ports.journal.owners.noteRival({ pod, name });
-    this.#tellOf({ pod, name });
+    this.#reportRival({ pod, name });
   }
 
-  #tellOf({ pod, name }: Rival): void {
-    if (this.#told === pod) return;
-    this.#told = pod;
+  #reportRival({ pod, name }: Rival): void {
+    if (this.#reportedRival === pod) return;
+    this.#reportedRival = pod;
     // What probes and logs say is the alarm's message alone: it has to name the way out as well.
     const { message, hint } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
     tell('journal.alarm', () => ({ kind: 'elsewhere', message: `${message}; ${hint}` }));
   }
 
-  #await({ pod, name }: PodGlimpse): void {
-    if (this.#awaited === pod) return;
-    this.#awaited = pod;
+  #reportWait({ pod, name }: PodGlimpse): void {
+    if (this.#reportedWait === pod) return;
+    this.#reportedWait = pod;
     tell('pod.awaited', () => ({ journal: this.#ports.journal.id, pod, name }));
   }
 }
