@@ -87,11 +87,14 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   /** Each refused registration leaves the thread of its heart behind. */
   'threads-kept': {
     shows: ['violations'],
-    changes: [['fleet/pod.js', 'life.abandon();\n            throw error;', 'throw error;']],
+    changes: [['fleet/enter.js', 'life.abandon();\n        throw error;', 'throw error;']],
   },
   /** A process on a clone does not look for the one that has its journal. */
   'clone-joins': {
     shows: ['violations'],
-    changes: [['fleet/rivals.js', 'return row;', 'continue;']],
+    changes: [
+      ['fleet/rivals.js', 'isUp(pod) && !journal.owners.provesDead(pod.pod)', 'false'],
+      ['fleet/rivals.js', 'row.journal === journal.id && !journal', 'false && !journal'],
+    ],
   },
 };
