@@ -29,10 +29,18 @@ export interface BenchPod {
 
 export const wallMs = (): number => performance.timeOrigin + performance.now();
 
-export async function startBenchPod(options: object): Promise<BenchPod> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
+/** On a new disk, or on the one that it is given. */
+export async function startBenchPod(
+  options: { readonly dataDir?: string; readonly [option: string]: unknown },
+  onMessage?: (message: {
+    readonly kind: string;
+    readonly run: string;
+    readonly place: string;
+  }) => void,
+): Promise<BenchPod> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
   const program = fileURLToPath(new URL('fleet-child.mjs', import.meta.url));
-  const child = fork(program, [JSON.stringify({ dataDir, ...options })], {
+  const child = fork(program, [JSON.stringify({ ...options, dataDir })], {
     // Plain Node.js, whatever this process was started with.
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -43,6 +51,7 @@ export async function startBenchPod(options: object): Promise<BenchPod> {
     child.once('exit', () => reject(new Error('a pod ended before it was ready')));
   });
   const exited = once(child, 'exit');
+  if (onMessage) child.on('message', onMessage);
   const state = { onBegan: (_began: Began) => {} };
   child.on('message', (message: { kind: string } & Began) => {
     if (message.kind === 'ready') ready(message.at);
@@ -104,6 +113,27 @@ export class BenchDatabase {
     );
     await this.#client.query('/* bench: */ select pg_stat_statements_reset()');
     return Number(rows[0]!.calls);
+  }
+
+  /** A statement of the bench's own, which no figure counts. */
+  async ask(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+    return (await this.#client.query(`/* bench: */ ${text}`, [...values])).rows;
+  }
+
+  /** What statements with this in their text have cost since the statistics were last reset. */
+  async costOf(
+    part: string,
+  ): Promise<{ calls: number; meanMs: number; maxMs: number; pages: number }> {
+    const [row = {}] = await this.ask(
+      `select sum(calls)::float8 as calls, sum(total_exec_time) / sum(calls) as mean,
+              max(max_exec_time) as max,
+              sum(shared_blks_hit + shared_blks_read)::float8 / sum(calls) as pages
+         from pg_stat_statements
+        where position($1 in query) > 0 and query not like '%bench:%'`,
+      [part],
+    );
+    const of = (name: string) => Math.round(Number(row[name] ?? 0) * 10) / 10;
+    return { calls: of('calls'), meanMs: of('mean'), maxMs: of('max'), pages: of('pages') };
   }
 
   /** By the small indexes as long as they answer; the whole table is looked at for the last word. */

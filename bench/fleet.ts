@@ -1,9 +1,10 @@
 /** What a fleet on a real Postgres reaches: throughput, pickup, statements, claims under a backlog. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runIdMint, systemClock, systemRandom } from '../src/ground/index.ts';
-import type { NewTask, PodId, Store } from '../src/store/index.ts';
+import type { PodId, Store } from '../src/store/index.ts';
 import { say } from './child.ts';
 import { BenchDatabase, type BenchPod, startBenchPod, wallMs } from './fleet-pods.ts';
+import { newTask } from './growth/tasks.ts';
 
 const isFull = process.argv.includes('--full');
 const RUNS = isFull ? 60_000 : 20_000;
@@ -12,20 +13,7 @@ const FINISHED = isFull ? 5_000_000 : 500_000;
 const SLOTS = 512;
 
 const mint = runIdMint(systemClock, systemRandom);
-const taskOf = (machine: string, n: number): NewTask => ({
-  id: mint(),
-  machine,
-  version: 1,
-  queue: 'default',
-  priority: 0,
-  due: undefined,
-  payload: JSON.stringify({ n }),
-  key: undefined,
-  keyMs: 0,
-  retriesMax: undefined,
-  deadlineMs: 3_600_000,
-  traceParent: undefined,
-});
+const taskOf = (machine: string, n: number) => newTask(mint(), machine, n);
 
 /** `--only=throughput,pickup,claims`: a part of it, while something is being tuned. */
 const only = process.argv.find((argument) => argument.startsWith('--only='));

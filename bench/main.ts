@@ -9,6 +9,7 @@ import { benchDeploys } from './deploys.ts';
 import { benchEngine, benchResume, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlow } from './flow.ts';
+import { benchGrowth } from './growth.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
@@ -20,12 +21,15 @@ function wordOf(option: string): string | undefined {
   return process.argv.find((word) => word.startsWith(option))?.slice(option.length);
 }
 
+const [name, of] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
   resume: benchResume,
   threads: benchThreads,
   fleet: benchFleet,
   flow: benchFlow,
+  growth: () => benchGrowth(of),
   takeover: benchTakeover,
   telemetry: benchTelemetry,
   codec: benchCodec,
@@ -35,7 +39,6 @@ const BENCHES: Record<string, () => Promise<object>> = {
   ui: () => benchUi(),
 };
 
-const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const bench = name === undefined ? undefined : BENCHES[name];
 if (!bench) {
   process.stderr.write(

@@ -1,0 +1,26 @@
+/**
+ * npm run bench -- growth NAME: how the cost of one thing grows with how much there is. Each looks from outside,
+ * with pods of the built files and the statistics of Postgres, so that the same bench measures an older commit.
+ */
+import { growthOfAdoption } from './growth/adoption.ts';
+import { growthOfCensus } from './growth/census.ts';
+import { growthOfPickup } from './growth/pickup.ts';
+import { growthOfRetention } from './growth/retention.ts';
+
+const GROWTHS: Record<string, () => Promise<object>> = {
+  adoption: growthOfAdoption,
+  census: growthOfCensus,
+  pickup: growthOfPickup,
+  retention: growthOfRetention,
+};
+
+export function benchGrowth(name: string | undefined): Promise<object> {
+  const growth = name === undefined ? undefined : GROWTHS[name];
+  if (!growth) {
+    const names = Object.keys(GROWTHS).join(', ');
+    throw new Error(
+      `growth wants the name of what grows, got ${name ?? 'none'}; there are: ${names}`,
+    );
+  }
+  return growth();
+}
