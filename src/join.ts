@@ -92,6 +92,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           random,
           deadLetters,
           recovery,
+          retentionMs: base.retentionMs,
           makeHeart: (heart) =>
             makeHeart({
               ...heart,

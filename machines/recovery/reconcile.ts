@@ -17,8 +17,7 @@ export const reconcile = (recovery: Recovery) =>
     check: async () => {
       const nothing = { failed: 0, deadLetters: 0 };
       if (!recovery.standing()?.isLeader) return handoff(nothing, 'another pod leads');
-      const { hasHopeless } = await recovery.leftovers();
-      return hasHopeless ? undefined : handoff(nothing, 'nothing is hopeless');
+      return (await recovery.hasHopeless()) ? undefined : handoff(nothing, 'nothing is hopeless');
     },
     work: async () => {
       let failed = 0;

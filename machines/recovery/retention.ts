@@ -5,7 +5,9 @@
 import { defineMachine, handoff, type Recovery } from 'fleetq';
 import * as z from 'zod';
 
-const BATCH_COUNT_MAX = 100;
+/** A million tasks: the leader starts the next run at once where there is more. */
+const BATCH_COUNT_MAX = 1_000;
+const NOTHING = { removed: 0, isMore: false };
 
 export const retention = (recovery: Recovery) =>
   defineMachine({
@@ -13,21 +15,20 @@ export const retention = (recovery: Recovery) =>
     version: 1,
     input: z.object({ pod: z.string() }),
     retry: { attemptMax: 3 },
-    timeout: { run: '10m' },
+    timeout: { run: '1h' },
     check: async () => {
-      if (!recovery.standing()?.isLeader) return handoff({ removed: 0 }, 'another pod leads');
-      const { hasOld } = await recovery.leftovers();
-      return hasOld ? undefined : handoff({ removed: 0 }, 'nothing is old enough');
+      if (!recovery.standing()?.isLeader) return handoff(NOTHING, 'another pod leads');
+      return (await recovery.hasOld()) ? undefined : handoff(NOTHING, 'nothing is old enough');
     },
     work: async ({ signal, progress }) => {
-      let removed = 0;
-      for (let batch = 0; batch < BATCH_COUNT_MAX; batch++) {
+      let { removed, isMore } = { ...NOTHING, isMore: true };
+      for (let batch = 0; isMore && batch < BATCH_COUNT_MAX; batch++) {
         signal.throwIfAborted();
-        const count = await recovery.prune();
-        removed += count;
-        if (count === 0) break;
+        const pruned = await recovery.prune();
+        removed += pruned.removed;
+        isMore = pruned.isMore;
         progress(batch / BATCH_COUNT_MAX, `${removed} were removed`);
       }
-      return { removed };
+      return { removed, isMore };
     },
   });

@@ -74,8 +74,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     changes: [
       [
         'store/postgres/step-tracker-sweep.sql.js',
-        `when task.pinned_to is not null then 'waiting' else 'pending' end`,
-        `when task.pinned_to is not null then 'waiting' else 'cancelled' end`,
+        `when pinned_to is not null then 'waiting' else 'pending' end`,
+        `when pinned_to is not null then 'waiting' else 'cancelled' end`,
       ],
     ],
   },

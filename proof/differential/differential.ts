@@ -181,6 +181,7 @@ async function lookAtAll(store: Store, rows: readonly TaskRow[]): Promise<void> 
   await store.hasSuspects([ROUTE]);
   for (const hours of [0, 2, 8]) {
     await store.worklist(hours * HOUR);
-    await store.leftovers(hours * HOUR, hours * HOUR);
+    await store.hasHopeless(hours * HOUR);
+    await store.hasOld(hours * HOUR);
   }
 }

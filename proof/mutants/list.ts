@@ -9,6 +9,7 @@ import { ENGINES } from './plants-engine.ts';
 import { FAULTS } from './plants-faults.ts';
 import { FENCES } from './plants-fences.ts';
 import { FLOWS } from './plants-flow.ts';
+import { GROWTH } from './plants-growth.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { KEPT } from './plants-kept.ts';
@@ -33,6 +34,7 @@ import { WAITS } from './plants-waits.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...FAULTS,
+  ...GROWTH,
   ...FENCES,
   ...SETTLES,
   ...PERSISTS,

@@ -117,8 +117,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/store/postgres/step-tracker-sweep.sql.ts',
-        find: `(task.control = 'cancel' and not ${'$'}{isTold}) is true`,
-        put: `(task.control = 'cancel') is true`,
+        find: `(control = 'cancel' and not has_told_its_end) is true`,
+        put: `(control = 'cancel') is true`,
       },
     ],
     command: tests('test/store/postgres.store.test.ts', '^the postgres store taking over'),
@@ -149,9 +149,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: `       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-     order by finished_at`,
-        put: '     order by finished_at',
+        find: 'not exists (select 1 from step_tracker child where child.parent_id = task.task_id)\n         and ',
+        put: '',
       },
     ],
     command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
@@ -163,14 +162,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: `     where finished_at is not null and finished_at < clock_timestamp() - \${spanOf('$1::float8')}
-       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
-       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-     order by`,
-        put: `     where finished_at is not null and $1::float8 is not null
-       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
-       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-     order by`,
+        find: `       and finished_at < now() - \${spanOf(ms)}\n`,
+        put: `       and \${ms} is not null\n`,
       },
     ],
     command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),

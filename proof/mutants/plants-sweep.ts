@@ -58,8 +58,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: '(task.pinned_to is null and not gone.left_itself and ${wasInside})',
-        put: '(task.pinned_to is null and not gone.left_itself and ${wasInside} and false)',
+        find: 'pinned_to is null and not left_itself and was_inside as is_counted',
+        put: 'false as is_counted',
       },
     ],
     command: taking,
@@ -84,8 +84,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: '(task.pinned_to is null and not gone.left_itself and ${wasInside})',
-        put: '(task.pinned_to is null and ${wasInside})',
+        find: 'pinned_to is null and not left_itself and was_inside as is_counted',
+        put: 'pinned_to is null and was_inside as is_counted',
       },
     ],
     command: tests('test/store/postgres.store.test.ts', 'what was left H8: a successor'),
@@ -149,7 +149,7 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: `         when task.pinned_to is not null then 'waiting' else 'pending' end`,
+        find: `         when pinned_to is not null then 'waiting' else 'pending' end`,
         put: `         else 'pending' end`,
       },
     ],

@@ -165,6 +165,7 @@ export class SimPod {
       pressure: () => ({ loop: 0, memory: 0 }),
       deadLetters,
       recovery: this.recovery,
+      retentionMs,
       name,
       version: '0.0.0',
       times,

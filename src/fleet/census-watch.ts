@@ -18,6 +18,8 @@ const TURNS_MAX = 4;
 export interface CensusSample extends Census {
   /** Tasks that no pod which is up can go on with. */
   readonly blocked: number;
+  /** For how long the first task, or key, that retention may remove should be gone. */
+  readonly retentionLateMs: number;
   /** How old these figures are. */
   readonly agoMs: number;
 }
@@ -27,6 +29,7 @@ export interface CensusWatchPorts {
   readonly clock: Clock;
   readonly everyMs: number;
   readonly silentMs: number;
+  readonly retentionMs: number;
 }
 
 export class CensusWatch {
@@ -46,7 +49,9 @@ export class CensusWatch {
     const agoMs = clock.monotonicMs() - this.#last.atMs;
     if (agoMs > TURNS_MAX * everyMs) return undefined;
     const { census } = this.#last;
-    return { ...census, blocked: blockedIn(census), agoMs };
+    const { endedOldestMs = 0, keysLateMs = 0 } = census;
+    const retentionLateMs = Math.max(0, keysLateMs, endedOldestMs - this.#ports.retentionMs);
+    return { ...census, blocked: blockedIn(census), retentionLateMs, agoMs };
   }
 
   /** After every heartbeat. Whoever comes to lead looks at once. */

@@ -13,8 +13,8 @@ export interface LeaderPorts {
   readonly clock: Clock;
   /** Remembers that the pod leads, for people; `term` counts how often it has begun to. */
   readonly begin: (pod: PodId, term: number) => Promise<void>;
-  /** Starts the machine as a run of this journal; resolves when it has ended. */
-  readonly run: (chore: Chore, pod: string) => Promise<void>;
+  /** Runs the machine on this journal to its end; true where it has left something to do. */
+  readonly run: (chore: Chore, pod: string) => Promise<boolean>;
   /** Whether a timer that is due would find anything to do: nothing is started for nothing. */
   readonly hasWork: (chore: Chore) => Promise<boolean>;
   readonly reconcileMs: number;
@@ -99,12 +99,15 @@ export class Leader {
     if (nowMs - lastMs < everyMs) return;
     this.#lastMs.set(chore, nowMs);
     this.#act(chore, async () => {
-      if ((await this.#ports.hasWork(chore)) && !life.isDead) await this.#ports.run(chore, life.id);
+      let isMore = await this.#ports.hasWork(chore);
+      while (isMore && isLeading(life)) isMore = await this.#ports.run(chore, life.id);
     });
   }
 
   #start(chore: Chore, life: Life): void {
-    this.#act(chore, () => this.#ports.run(chore, life.id));
+    this.#act(chore, async () => {
+      await this.#ports.run(chore, life.id);
+    });
   }
 
   #act(chore: Chore, act: () => Promise<void>): void {

@@ -10,6 +10,7 @@ import {
   assertNever,
   atMost,
   type Clock,
+  type Json,
   type MintRunId,
   type Pressure,
   type Random,
@@ -47,6 +48,7 @@ export interface MemberPorts {
   readonly pressure: () => Pressure;
   readonly deadLetters: DeadLetters;
   readonly recovery: Recovery;
+  readonly retentionMs: number;
   readonly name: string;
   readonly version: string;
   readonly times: PodTimes;
@@ -77,6 +79,8 @@ const REWIND_RECORDS_MAX = 20_000;
 const RECONCILE_MS = 30_000;
 const RETENTION_MS = 600_000;
 const CENSUS_EVERY_MS = 15_000;
+/** Later than three turns of its chore, retention is behind. */
+const RETENTION_LATE_MS = 3 * RETENTION_MS;
 
 export class Member {
   readonly store: Store;
@@ -119,7 +123,9 @@ export class Member {
     });
     this.#mirror = new Mirror({ ...ports, life: () => this.pod.life });
     const { silentMs } = ports.times;
-    this.#census = new CensusWatch({ store, clock, everyMs: CENSUS_EVERY_MS, silentMs });
+    const { retentionMs } = ports;
+    const everyMs = CENSUS_EVERY_MS;
+    this.#census = new CensusWatch({ store, clock, everyMs, silentMs, retentionMs });
     this.pod = new Pod(
       {
         ...ports,
@@ -127,6 +133,7 @@ export class Member {
         adoptLocal: (tasks) => this.#mirror.adopt(tasks),
         enqueued: () => this.tasks.recent(),
         reshow: (runs) => this.#reshow(runs),
+        news: () => this.#news(),
       },
       {
         onDrainWanted: ports.onDrainWanted,
@@ -161,6 +168,12 @@ export class Member {
   shadow(run: LiveRun): Shadow | undefined {
     this.pod.wake();
     return this.#mirror.shadow(run);
+  }
+
+  /** What the leader alone knows, for its heartbeat. */
+  #news(): { readonly [key: string]: Json } {
+    const lateMs = this.#census.sample(this.pod.life)?.retentionLateMs ?? 0;
+    return lateMs > RETENTION_LATE_MS ? { retentionLateMs: Math.round(lateMs) } : {};
   }
 
   get status(): MemberStatus {
@@ -233,9 +246,9 @@ async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {
     case 'recovery/reconcile':
       // This host's copy is a projection: to bring it up to date is nothing that others have to see.
       await recovery.refreshDeadLetters();
-      return (await recovery.leftovers()).hasHopeless;
+      return recovery.hasHopeless();
     case 'recovery/retention':
-      return (await recovery.leftovers()).hasOld;
+      return recovery.hasOld();
     default:
       return assertNever(chore);
   }
@@ -245,12 +258,14 @@ async function runChore(
   { engine, registry }: MemberPorts,
   chore: Chore,
   pod: string,
-): Promise<void> {
+): Promise<boolean> {
   const plan = registry.newest(chore);
   const id = await engine.startRun(plan, { pod });
   try {
-    await engine.ending(id);
+    const { output } = await engine.ending(id);
+    return typeof output === 'object' && output !== null && 'isMore' in output && !!output.isMore;
   } catch (error) {
     if (!(error instanceof RunNotFoundError)) throw error;
+    return false;
   }
 }

@@ -3,6 +3,7 @@ import type { Engine } from '../engine/index.ts';
 import {
   type Clock,
   FleetqError,
+  type Json,
   type Pressure,
   type Random,
   type RunId,
@@ -53,6 +54,8 @@ export interface PodPorts {
   readonly enqueued?: (() => readonly RunId[]) | undefined;
   /** The fleet has lost sight of runs of this host: of these, or of any that have ended. */
   readonly reshow?: ((runs: readonly RunId[]) => void) | undefined;
+  /** What else its heartbeats report. */
+  readonly news?: (() => { readonly [key: string]: Json }) | undefined;
   readonly changedMachines: ChangedMachines;
   /** True, once, where the tables were found to fit and the machines announced just before. */
   readonly isWarm?: (() => boolean) | undefined;

@@ -1,9 +1,9 @@
 /** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
-import type { Clock, RunId } from '../ground/index.ts';
+import { type Clock, pause, type RunId } from '../ground/index.ts';
 import {
   generationSeen,
-  type Leftovers,
   type PodId,
+  type Pruned,
   type Store,
   type Worklist as StoreWorklist,
   type TakenTask,
@@ -55,12 +55,14 @@ export interface Recovery {
   holdsAny(pod: string): Promise<boolean>;
   /** Says that nothing is left of it. */
   retire(pod: string): Promise<boolean>;
-  /** Whether there is anything for the next two to do. */
-  leftovers(): Promise<Leftovers>;
+  /** Whether there is anything for the next to do. */
+  hasHopeless(): Promise<boolean>;
   /** Fails a batch of tasks that nobody will ever be able to run. */
   failHopeless(): Promise<readonly Rescued[]>;
-  /** Removes a batch of what retention no longer keeps; answers how many. */
-  prune(): Promise<number>;
+  /** Whether there is anything for the next to do. */
+  hasOld(): Promise<boolean>;
+  /** Removes a batch of what retention no longer keeps, and pauses for as long as that took. */
+  prune(): Promise<Pruned>;
   /** Brings this host's copy of the dead letters up to date; answers how many there are. */
   refreshDeadLetters(): Promise<number>;
   /**
@@ -143,7 +145,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
-    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs, auditMs),
+    hasHopeless: () => store.hasHopeless(HOPELESS_GRACE_MS),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
       for (const { id, machine } of failed) {
@@ -154,7 +156,14 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       );
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
-    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX, auditMs),
+    hasOld: () => store.hasOld(retentionMs, auditMs),
+    prune: async () => {
+      const begunMs = clock.monotonicMs();
+      const pruned = await store.prune(retentionMs, PRUNE_COUNT_MAX, auditMs);
+      // Half of the time at most, or claims would wait behind it.
+      if (pruned.isMore) await pause(clock, clock.monotonicMs() - begunMs);
+      return pruned;
+    },
     refreshDeadLetters: () => deadLetters.refresh(),
     redrive: async (task, generation, isFresh, { who, run }) => {
       const answer = await store.act({

@@ -7,7 +7,7 @@ import type { PodPorts } from './options.ts';
 const REASON_CHARS_MAX = 200;
 
 export function reportOf(
-  { engine, version, journal }: Pick<PodPorts, 'engine' | 'version' | 'journal'>,
+  { engine, version, journal, news }: Pick<PodPorts, 'engine' | 'version' | 'journal' | 'news'>,
   { capacity, holdings }: { readonly capacity: Capacity; readonly holdings: Holdings },
 ): { readonly [key: string]: Json } {
   const { busy, slots, queued } = engine.load;
@@ -23,6 +23,7 @@ export function reportOf(
     loop: rounded(loop),
     memory: rounded(memory),
     ...(journal.stalledBy ? { stalled: journal.stalledBy.message.slice(0, REASON_CHARS_MAX) } : {}),
+    ...news?.(),
   };
 }
 

@@ -48,6 +48,10 @@ export interface Census {
   readonly queues: readonly QueueCensus[];
   /** For how long the first tick of an active schedule has been due; undefined where none is. */
   readonly scheduleLateMs: number | undefined;
+  /** How long ago the first task ended that retention may remove when it is old enough. */
+  readonly endedOldestMs: number | undefined;
+  /** For how long the first key that has outlived its task could be free. */
+  readonly keysLateMs: number | undefined;
 }
 
 /** Routes of a fleet that is ten years old; more of them are not looked at. */

@@ -81,10 +81,10 @@ export type {
   BeatAnswer,
   Control,
   JournalSeen,
-  Leftovers,
   PodBirth,
   PodGlimpse,
   PodRow,
+  Pruned,
   Worklist,
 } from './pods.ts';
 export { leaderOf, mayLead, stallOf } from './pods.ts';

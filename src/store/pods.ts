@@ -148,8 +148,10 @@ export interface Worklist {
   readonly liveCount: number;
 }
 
-/** What a leader would find to do beside the sweep. */
-export interface Leftovers {
-  readonly hasHopeless: boolean;
-  readonly hasOld: boolean;
+/** What one call of `prune` did. */
+export interface Pruned {
+  /** Tasks, and rows of the audit log. */
+  readonly removed: number;
+  /** A batch was full: there may be more. */
+  readonly isMore: boolean;
 }

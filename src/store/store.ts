@@ -22,15 +22,7 @@ import type { Capabilities } from './capabilities.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { DoubtAnswer, Persisted, StoreTransaction } from './persisting.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JournalSeen,
-  Leftovers,
-  PodBirth,
-  PodRow,
-  Worklist,
-} from './pods.ts';
+import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Pruned, Worklist } from './pods.ts';
 import type { FlowAnswer, FlowChange, PausedMachine, QueueRow } from './queues.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import type { Resting } from './rest.ts';
@@ -208,17 +200,15 @@ export interface Store extends HistoryParts, Partial<Resting> {
    * at once where no live pod could end them, and by `graceMs` later whoever could.
    */
   failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]>;
-  /** Whether `failHopeless` would fail anything, and whether `prune` would remove anything. */
-  leftovers(
-    graceMs: number,
-    finishedBeforeMs: number,
-    auditedBeforeMs?: number,
-  ): Promise<Leftovers>;
+  /** Whether `failHopeless` would fail anything. */
+  hasHopeless(graceMs: number): Promise<boolean>;
+  /** Whether `prune` would remove anything. It may be wrong where a thousand older rows have to stay. */
+  hasOld(finishedBeforeMs: number, auditedBeforeMs?: number): Promise<boolean>;
   /**
-   * Removes ended tasks older than this, their events first, and pods long down; and rows of the audit
-   * log, where it is said how old. Answers how many tasks and rows.
+   * Removes ended tasks older than this, their events first, and pods long down; frees keys that have
+   * expired; and removes rows of the audit log, where it is given how old. Up to `countMax` of each.
    */
-  prune(finishedBeforeMs: number, countMax: number, auditedBeforeMs?: number): Promise<number>;
+  prune(finishedBeforeMs: number, countMax: number, auditedBeforeMs?: number): Promise<Pruned>;
 
   // People
 

@@ -214,14 +214,14 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     };
     await end();
     expect(await source.hold({ name: 'default', target: 'm', holder: 'h1' }, 60_000)).toBe(true);
-    expect(await store.prune(-60_000, 10)).toBe(0);
-    expect((await store.leftovers(0, -60_000)).hasOld).toBe(false);
+    expect((await store.prune(-60_000, 10)).removed).toBe(0);
+    expect(await store.hasOld(-60_000)).toBe(false);
     await forwarder.round();
     await source.confirm(
       { name: 'default', target: 'm', holder: 'h1' },
       { ...(await source.look()), since: kind === 'sqlite' ? String(Date.now() + 1_000) : 'now' },
     );
-    expect(await store.prune(-60_000, 10)).toBe(1);
+    expect((await store.prune(-60_000, 10)).removed).toBe(1);
     await end();
     const late = { ...(await source.look()), since: kind === 'sqlite' ? '1' : '-infinity' };
     await source.confirm({ name: 'default', target: 'm', holder: 'h1' }, late);
@@ -229,7 +229,7 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     expect(await source.forget('default')).toBe(false);
     await forwarder.free();
     expect(await source.forget('default')).toBe(true);
-    expect(await store.prune(-60_000, 10)).toBe(1);
+    expect((await store.prune(-60_000, 10)).removed).toBe(1);
     expect(await source.forget('default')).toBe(false);
   });
 });

@@ -289,8 +289,8 @@ export function describeBulk(scene: Scene): void {
     await order(id, 'cancel');
     await scene.store.saveBulk({ id, epoch, inHand: [] });
     await scene.pass(2 * HOUR);
-    expect(await scene.store.leftovers(HOUR, 3 * HOUR)).toMatchObject({ hasOld: false });
-    expect(await scene.store.leftovers(HOUR, HOUR)).toMatchObject({ hasOld: true });
+    expect(await scene.store.hasOld(3 * HOUR)).toBe(false);
+    expect(await scene.store.hasOld(HOUR)).toBe(true);
     await scene.store.prune(HOUR, 100);
     const reader = await scene.store.openReader();
     expect(await reader.bulks({ countMax: 9 })).toMatchObject([{ id: open.id }]);

@@ -35,6 +35,8 @@ export function describeCensus(scene: Scene): void {
       orphansOldestMs: undefined,
       queues: [],
       scheduleLateMs: undefined,
+      endedOldestMs: undefined,
+      keysLateMs: undefined,
     });
     await announce(NEXT, ROUTE);
     expect((await census()).routes).toEqual([
@@ -176,6 +178,23 @@ export function describeCensus(scene: Scene): void {
       { queue: 'slow', limit: undefined, isPaused: true, claimed: 0 },
     ]);
     expect((await census()).scheduleLateMs).toBeUndefined();
+  });
+
+  test('how late retention is shows by the first task that may go, and the first key that has expired', async () => {
+    const pod = await scene.pod('alder');
+    const end = async (options?: object) =>
+      scene.store.settle(pod, [completed(await scene.claimNew(pod, options))]);
+    await end({ key: 'kept', keyMs: 9 * HOUR });
+    await scene.pass(HOUR);
+    await end();
+    await scene.pass(MINUTE);
+    await end({ key: 'short', keyMs: MINUTE });
+    await scene.pass(9 * MINUTE);
+    const { endedOldestMs, keysLateMs } = await census();
+    expect(endedOldestMs).toBeGreaterThanOrEqual(10 * MINUTE);
+    expect(endedOldestMs).toBeLessThan(11 * MINUTE);
+    expect(keysLateMs).toBeGreaterThanOrEqual(8 * MINUTE);
+    expect(keysLateMs).toBeLessThan(9 * MINUTE);
   });
 
   test('a claim tells how long the task had been due', async () => {

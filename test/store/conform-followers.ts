@@ -131,9 +131,9 @@ export function describeFollowers(scene: Scene): void {
     const id = await follow(claim.task, 'success');
     await end(pod, claim, failed);
     await scene.pass(9 * HOUR);
-    expect(await scene.store.prune(HOUR, 10)).toBe(0);
+    expect((await scene.store.prune(HOUR, 10)).removed).toBe(0);
     await cancelTask(scene.store, id, 'no more');
-    expect(await scene.store.prune(HOUR, 10)).toBe(1);
+    expect((await scene.store.prune(HOUR, 10)).removed).toBe(1);
   });
 
   test('one that follows nothing that is there does not wait for ever', async () => {

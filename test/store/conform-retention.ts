@@ -112,7 +112,10 @@ export function describeRetention(scene: Scene): void {
   test('it is told whether anything is hopeless, or old, and nothing is changed by asking', async () => {
     await known();
     const pod = await scene.pod('alder');
-    const left = () => scene.store.leftovers(10 * MINUTE, HOUR);
+    const left = async () => ({
+      hasHopeless: await scene.store.hasHopeless(10 * MINUTE),
+      hasOld: await scene.store.hasOld(HOUR),
+    });
     const claim = await scene.claimNew(pod);
     await scene.enqueue();
     expect(await left()).toEqual({ hasHopeless: false, hasOld: false });
@@ -125,7 +128,7 @@ export function describeRetention(scene: Scene): void {
     expect(await scene.store.failHopeless(10 * MINUTE, 10)).toHaveLength(1);
     await scene.pass(40 * MINUTE);
     expect(await left()).toEqual({ hasHopeless: false, hasOld: true });
-    expect(await scene.store.prune(HOUR, 10)).toBe(1);
+    expect((await scene.store.prune(HOUR, 10)).removed).toBe(1);
     expect(await left()).toEqual({ hasHopeless: false, hasOld: false });
     await scene.kill(pod);
     await scene.store.retire(pod);
@@ -140,11 +143,23 @@ export function describeRetention(scene: Scene): void {
     const pod = await scene.pod('alder');
     const claim = await scene.claimNew(pod, { key: 'order-1', keyMs: MINUTE });
     await scene.store.settle(pod, [completed(claim)]);
-    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(false);
+    expect(await scene.store.hasOld(10 * HOUR)).toBe(false);
     await scene.pass(2 * MINUTE);
-    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(true);
+    expect(await scene.store.hasOld(10 * HOUR)).toBe(true);
     await scene.store.prune(10 * HOUR, 10);
-    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(false);
+    expect(await scene.store.hasOld(10 * HOUR)).toBe(false);
+  });
+
+  test('keys are freed a batch at a time, and it is told that there are more', async () => {
+    const pod = await scene.pod('alder');
+    for (const key of ['a', 'b', 'c']) {
+      const claim = await scene.claimNew(pod, { key, keyMs: MINUTE });
+      await scene.store.settle(pod, [completed(claim)]);
+    }
+    await scene.pass(2 * MINUTE);
+    expect(await scene.store.prune(HOUR, 2)).toEqual({ removed: 0, isMore: true });
+    expect(await scene.store.prune(HOUR, 2)).toEqual({ removed: 0, isMore: false });
+    expect(await scene.store.hasOld(HOUR)).toBe(false);
   });
 
   test('the audit log is kept for ever, or for as long as somebody has said', async () => {
@@ -153,14 +168,18 @@ export function describeRetention(scene: Scene): void {
     for (const id of ['a', 'b', 'c']) await scene.store.note({ ...ofAnn(id), task });
     await scene.pass(100 * HOUR);
     await scene.store.note({ ...ofAnn('d'), task });
-    expect(await scene.store.leftovers(HOUR, HOUR)).toMatchObject({ hasOld: false });
-    expect(await scene.store.prune(HOUR, 10)).toBe(0);
+    expect(await scene.store.hasOld(HOUR)).toBe(false);
+    expect((await scene.store.prune(HOUR, 10)).removed).toBe(0);
     expect(await scene.rowCount('audit_log')).toBe(4);
-    expect(await scene.store.leftovers(HOUR, HOUR, 50 * HOUR)).toMatchObject({ hasOld: true });
+    expect(await scene.store.hasOld(HOUR, 50 * HOUR)).toBe(true);
     const counts = [];
     for (let n = 0; n < 3; n++) counts.push(await scene.store.prune(HOUR, 2, 50 * HOUR));
-    expect(counts).toEqual([2, 1, 0]);
-    expect(await scene.store.leftovers(HOUR, HOUR, 50 * HOUR)).toMatchObject({ hasOld: false });
+    expect(counts).toEqual([
+      { removed: 2, isMore: true },
+      { removed: 1, isMore: false },
+      { removed: 0, isMore: false },
+    ]);
+    expect(await scene.store.hasOld(HOUR, 50 * HOUR)).toBe(false);
     expect(await scene.harness.rows('audit_log')).toMatchObject([{ id: 'd' }]);
   });
 
@@ -189,8 +208,8 @@ export function describeRetention(scene: Scene): void {
     await scene.enqueue({ due: { afterMs: 9 * HOUR } });
     await scene.pass(3 * HOUR);
     const young = await ended(scene, pod);
-    expect(await scene.store.prune(5 * HOUR, 100)).toBe(0);
-    expect(await scene.store.prune(2 * HOUR, 100)).toBe(2);
+    expect((await scene.store.prune(5 * HOUR, 100)).removed).toBe(0);
+    expect((await scene.store.prune(2 * HOUR, 100)).removed).toBe(2);
     expect(await scene.store.find([old, expired])).toEqual([]);
     expect(await scene.store.histories([{ task: old, generation: 1 }])).toEqual([]);
     expect(await scene.store.list({ countMax: 10 })).toHaveLength(4);
@@ -198,14 +217,14 @@ export function describeRetention(scene: Scene): void {
     // A key that still stands for its task keeps it.
     expect((await scene.row(keyed)).key).toBe('order-1');
     await scene.pass(8 * HOUR);
-    expect(await scene.store.prune(5 * HOUR, 100)).toBe(2);
+    expect((await scene.store.prune(5 * HOUR, 100)).removed).toBe(2);
   });
 
   test('a key that has outlived its task is cleared before the task is removed', async () => {
     const pod = await scene.pod('alder');
     const id = await ended(scene, pod, { key: 'order-1', keyMs: MINUTE });
     await scene.pass(HOUR);
-    expect(await scene.store.prune(9 * HOUR, 100)).toBe(0);
+    expect((await scene.store.prune(9 * HOUR, 100)).removed).toBe(0);
     expect((await scene.row(id)).key).toBeUndefined();
   });
 
@@ -215,7 +234,7 @@ export function describeRetention(scene: Scene): void {
     const child = { machine: 'sample/two', parent_id: parent };
     await scene.harness.insertPlain(child);
     await scene.pass(HOUR);
-    expect(await scene.store.prune(MINUTE, 100)).toBe(0);
+    expect((await scene.store.prune(MINUTE, 100)).removed).toBe(0);
     expect(await scene.row(parent)).toMatchObject({ status: 'completed' });
   });
 
@@ -226,7 +245,7 @@ export function describeRetention(scene: Scene): void {
     await scene.store.settle(pod, [completed(gone, { tail: segment(gone, 2, 3) })]);
     await scene.pass(HOUR);
     const there = await scene.claimNew(pod);
-    expect(await scene.store.prune(MINUTE, 100)).toBe(1);
+    expect((await scene.store.prune(MINUTE, 100)).removed).toBe(1);
     const late = [segment(gone, 4, 5), segment(there, 0, 1), segment(gone, 0, 1)];
     const refused = { task: gone.task, kind: 'refused', reason: expect.stringMatching(/no task/) };
     expect(await scene.store.archive(late)).toMatchObject([refused, { kind: 'held' }, refused]);
@@ -238,8 +257,8 @@ export function describeRetention(scene: Scene): void {
     const pod = await scene.pod('alder');
     for (let index = 0; index < 5; index++) await ended(scene, pod);
     await scene.pass(HOUR);
-    expect(await scene.store.prune(MINUTE, 3)).toBe(3);
-    expect(await scene.store.prune(MINUTE, 3)).toBe(2);
+    expect((await scene.store.prune(MINUTE, 3)).removed).toBe(3);
+    expect((await scene.store.prune(MINUTE, 3)).removed).toBe(2);
     expect(await scene.rowCount('run_events')).toBe(0);
   });
 

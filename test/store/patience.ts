@@ -9,7 +9,7 @@ import type { StoreHarness } from './harness.ts';
 
 /** What tells how things are, claims among it: what is not seen yet is claimed later. */
 const LOOKS = new Set(
-  `find list watch pods worklist leftovers violations claim beat held heads histories outlines
+  `find list watch pods worklist hasHopeless hasOld violations claim beat held heads histories outlines
    recordsIn inFlight hasSuspects census queues pausedMachines known abandoned throttles
    dueSchedules mayChange`.split(/\s+/),
 );

@@ -162,7 +162,7 @@ class Play {
         await store.failHopeless(b * HOUR, ROW_COUNT_MAX);
         return;
       case 'prune':
-        this.#pruned = await store.prune(b * HOUR, ROW_COUNT_MAX);
+        this.#pruned = (await store.prune(b * HOUR, ROW_COUNT_MAX)).removed;
         return;
     }
   }

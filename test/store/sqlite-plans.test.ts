@@ -45,7 +45,7 @@ const WANTED: readonly (readonly [name: string, sql: string, index: string])[] =
   ['selectMalformed', housekeeping.selectMalformed, 'step_tracker_malformed'],
   ['selectPastDeadline', housekeeping.selectPastDeadline, 'step_tracker_deadline'],
   ['selectOfUnknownMachines', housekeeping.selectOfUnknownMachines, 'step_tracker_machine'],
-  ['selectPrunable', housekeeping.selectPrunable, 'step_tracker_finished'],
+  ['selectPrunable', housekeeping.selectPrunable, 'step_tracker_removable'],
   ['selectArrivals', turns.selectArrivals, 'step_tracker_arrival'],
   ['selectHolder', turns.selectHolder, 'step_tracker_serial'],
   ['giveTurn', turns.giveTurn, 'step_tracker_turn'],

@@ -9,11 +9,13 @@ export type CommitFault = 'answerLost' | 'commitLost' | 'late';
 
 /** A message of the simple protocol: its kind, its length, its text. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
+/** How a look, or the leader's upkeep, begins: see `Pool.byIndexes`. */
+const UPKEEP = 'set local enable_sort = off';
 
 export interface CommitProxyOptions {
   readonly host: string;
   readonly port: number;
-  /** Asked at every commit. */
+  /** Asked at every commit but those of upkeep, which come when they come. */
   readonly faultOf: () => CommitFault | undefined;
   /** How long a late commit is on its way. */
   readonly lateMs?: number;
@@ -62,8 +64,12 @@ export class CommitProxy {
     let isCut = false;
     server.on('data', (chunk) => void (isCut || client.write(chunk)));
     server.on('close', () => client.destroy());
+    let isUpkeep = false;
     client.on('data', (chunk) => {
-      const fault = chunk.includes(COMMIT) ? this.#options.faultOf() : undefined;
+      if (chunk.includes(UPKEEP)) isUpkeep = true;
+      const isCommit = chunk.includes(COMMIT);
+      const fault = isCommit && !isUpkeep ? this.#options.faultOf() : undefined;
+      if (isCommit) isUpkeep = false;
       if (fault === undefined) return this.#pass(chunk, server);
       this.counts[fault] += 1;
       isCut = true;

@@ -12,6 +12,10 @@ export interface PodReport {
   readonly unflushed?: number | undefined;
   readonly loop?: number | undefined;
   readonly memory?: number | undefined;
+  /** Why the pod cannot write its journal. */
+  readonly stalled?: string | undefined;
+  /** By the leader: how late ended tasks are removed. */
+  readonly retentionLateMs?: number | undefined;
 }
 
 export interface PodRow extends Pod {

@@ -59,6 +59,14 @@ export const figureRoutes = [
           .number()
           .optional()
           .describe('for how long the first tick of a schedule has been due'),
+        endedOldestMs: z
+          .number()
+          .optional()
+          .describe('how long ago the first task ended that retention may remove'),
+        keysLateMs: z
+          .number()
+          .optional()
+          .describe('for how long the first key that has outlived its task could be free'),
       }),
     },
     answer: async ({ desk }) => {

@@ -35,6 +35,7 @@ export async function storeChecks(context: Context): Promise<Check[]> {
       await hintsCheck(store),
       ...(await rulesChecks(store)),
       await podsCheck(store, config),
+      await retentionCheck(store),
       await sealCheck(store, config),
       ...(await sinkChecks(config)),
     ];
@@ -220,6 +221,24 @@ async function podsCheck(store: Store, config: Config): Promise<Check> {
   if (silent === 0) return { name, verdict: 'ok', fact };
   const fix = 'the leader sweeps them; where none is up, start a pod: fleetq worker';
   return { name, verdict: 'warn', fact: `${fact}, ${silent} silent`, fix };
+}
+
+/** The leader reports it with its heartbeats: it alone knows how long ended tasks are kept. */
+async function retentionCheck(store: Store): Promise<Check> {
+  const name = 'retention';
+  const lateMs = Math.max(
+    0,
+    ...(await store.pods()).map(({ status, report }) =>
+      status === 'up' ? Number((report as { retentionLateMs?: number })?.retentionLateMs ?? 0) : 0,
+    ),
+  );
+  if (lateMs === 0) return { name, verdict: 'ok', fact: 'what is old enough is removed' };
+  return {
+    name,
+    verdict: 'warn',
+    fact: `ended tasks are removed ${showDuration(lateMs)} late`,
+    fix: 'the leader goes on until it has caught up; its log names what fails (recovery.failed)',
+  };
 }
 
 function failure(name: string, error: unknown): Check {

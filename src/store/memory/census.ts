@@ -8,6 +8,8 @@ import {
   type RouteCensus,
 } from '../census.ts';
 import { routeOf, SUSPECT_CRASHES } from '../words.ts';
+import { hasStaleKey } from './claims.ts';
+import { oldTasks } from './retention.ts';
 import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 
 export function census(tables: MemoryTables, countMax: number, silentMs: number): Census {
@@ -61,7 +63,26 @@ export function census(tables: MemoryTables, countMax: number, silentMs: number)
         claimed.filter((task) => task.queue === queue && task.pinnedTo === undefined).length,
     ),
     scheduleLateMs: scheduleLateMs(tables),
+    endedOldestMs: endedOldestMs(tables),
+    keysLateMs: keysLateMs(tables),
   };
+}
+
+export function keysLateMs(tables: MemoryTables): number | undefined {
+  const now = tables.now();
+  const stale = tables.tasksWhere((task) => hasStaleKey(task, now));
+  return agoOf(
+    now,
+    stale.map(({ keyUntil }) => keyUntil ?? now),
+  );
+}
+
+export function endedOldestMs(tables: MemoryTables): number | undefined {
+  const now = tables.now();
+  return agoOf(
+    now,
+    oldTasks(tables, now).map(({ finishedAt }) => finishedAt!),
+  );
 }
 
 /** How long ago the tick should have come that is latest. */

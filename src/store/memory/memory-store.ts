@@ -51,7 +51,7 @@ import {
 } from './pods.ts';
 import { openMemoryReader } from './reader.ts';
 import { restore } from './restore.ts';
-import { failHopeless, leftovers, prune } from './retention.ts';
+import { failHopeless, hasHopeless, hasOld, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import * as schedules from './schedules.ts';
 import { settle } from './settle.ts';
@@ -170,8 +170,10 @@ export class MemoryStore implements Store {
     this.#ask('failHopeless', (tables) =>
       withTurns(tables, () => failHopeless(tables, graceMs, countMax)),
     );
-  leftovers = (...given: Parameters<Store['leftovers']>) =>
-    this.#ask('leftovers', (tables) => leftovers(tables, ...given));
+  hasHopeless = (graceMs: number) =>
+    this.#ask('hasHopeless', (tables) => hasHopeless(tables, graceMs));
+  hasOld = (...given: Parameters<Store['hasOld']>) =>
+    this.#ask('hasOld', (tables) => hasOld(tables, ...given));
   prune = (...given: Parameters<Store['prune']>) =>
     this.#ask('prune', (tables) => prune(tables, ...given));
 

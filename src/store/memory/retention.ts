@@ -1,6 +1,6 @@
 /** What can never run is failed with a reason; what ended long ago is removed. */
 import { raised } from '../bounds.ts';
-import type { Leftovers } from '../pods.ts';
+import type { Pruned } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN, TASK_ID_PATTERN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { routeOf, SUSPECT_CRASHES } from '../words.ts';
@@ -55,24 +55,25 @@ function hasWaitedFor(task: TaskRecord, since: number): boolean {
   return isFree && isDue && task.createdAt < since;
 }
 
-export function leftovers(
+export function hasHopeless(tables: MemoryTables, graceMs: number): boolean {
+  const judge = judgeOf(tables, graceMs);
+  return tables.tasksWhere((task) => judge(task) !== undefined).length > 0;
+}
+
+export function hasOld(
   tables: MemoryTables,
-  graceMs: number,
   finishedBeforeMs: number,
   auditedBeforeMs?: number,
-): Leftovers {
+): boolean {
   const now = tables.now();
-  const judge = judgeOf(tables, graceMs);
-  const tasks = tables.tasksWhere(() => true);
-  return {
-    hasHopeless: tasks.some((task) => judge(task) !== undefined),
-    hasOld:
-      tasks.some((task) => hasStaleKey(task, now)) ||
-      oldTasks(tables, now - finishedBeforeMs).length > 0 ||
-      oldBulks(tables, now - finishedBeforeMs).length > 0 ||
-      podsDown(tables, now - finishedBeforeMs).length > 0 ||
-      oldAudits(tables, auditedBeforeMs).length > 0,
-  };
+  const before = now - finishedBeforeMs;
+  return (
+    tables.tasksWhere((task) => hasStaleKey(task, now)).length > 0 ||
+    oldTasks(tables, before).length > 0 ||
+    oldBulks(tables, before).length > 0 ||
+    podsDown(tables, before).length > 0 ||
+    oldAudits(tables, auditedBeforeMs).length > 0
+  );
 }
 
 export function prune(
@@ -80,10 +81,10 @@ export function prune(
   finishedBeforeMs: number,
   countMax: number,
   auditedBeforeMs?: number,
-): number {
-  const now = tables.now();
-  const before = now - finishedBeforeMs;
-  for (const task of tables.tasksWhere((task) => hasStaleKey(task, now))) task.key = undefined;
+): Pruned {
+  const before = tables.now() - finishedBeforeMs;
+  const count = Math.max(0, countMax);
+  const freed = freeKeys(tables, count);
   const old = oldTasks(tables, before)
     .sort(
       by(
@@ -91,7 +92,7 @@ export function prune(
         ({ taskId }) => taskId,
       ),
     )
-    .slice(0, countMax);
+    .slice(0, count);
   const gone = new Set<string>(old.map(({ taskId }) => taskId));
   for (const [key, { task }] of tables.events) if (gone.has(task)) tables.events.delete(key);
   for (const id of gone) tables.tasks.delete(id);
@@ -99,13 +100,30 @@ export function prune(
   forgetThrottles(tables, before);
   forgetTerms(tables, before, countMax);
   for (const { id } of oldBulks(tables, before)) tables.bulks.delete(id);
-  const audits = oldAudits(tables, auditedBeforeMs).slice(0, Math.max(0, countMax));
+  const audits = oldAudits(tables, auditedBeforeMs).slice(0, count);
   for (const { id } of audits) tables.audit.delete(id);
-  return gone.size + audits.length;
+  const isMore = count > 0 && [freed, gone.size, audits.length].includes(count);
+  return { removed: gone.size + audits.length, isMore };
+}
+
+/** Returns how many keys had outlived their tasks. */
+export function freeKeys(tables: MemoryTables, countMax: number): number {
+  const now = tables.now();
+  const stale = tables
+    .tasksWhere((task) => hasStaleKey(task, now))
+    .sort(
+      by(
+        ({ keyUntil }) => keyUntil ?? now,
+        ({ taskId }) => taskId,
+      ),
+    )
+    .slice(0, Math.max(0, countMax));
+  for (const task of stale) task.key = undefined;
+  return stale.length;
 }
 
 /** Never one that another task calls its parent or waits for, nor one that a key stands for. */
-function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
+export function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
   const parents = new Set(tables.tasksWhere(() => true).map(({ parentId }) => parentId));
   for (const { follows } of followersOf(tables)) parents.add(follows!.run);
   return tables.tasksWhere(

@@ -5,6 +5,7 @@
 import { CENSUS_PRIORITIES_MAX, CENSUS_QUEUES_MAX, CENSUS_ROUTES_MAX } from '../census.ts';
 import { owners, silenceOf } from './pod-health.sql.ts';
 import { sql } from './sql.ts';
+import { ENDED_ORDER, endedBefore, firstKeyUntil, mayGo } from './step-tracker-sweep.sql.ts';
 
 const READY = sql`route = known.route and status = 'pending' and not paused and crashes < 2
          and pinned_to is null`;
@@ -91,6 +92,13 @@ const queues = sql`
          and exists (select 1 from queue_limits)
        group by queue) held on held.queue = ruled.queue`;
 
+/** Where a hundred older ones have to stay, there is none. */
+const oldestEnded = sql`
+  select ${agoOf('task.finished_at')} from (
+    select task_id, finished_at, last_update from step_tracker
+     where ${endedBefore('0')} order by ${ENDED_ORDER} limit 100) task
+   where ${mayGo} order by task.finished_at limit 1`;
+
 /** $1 the bound of each count, $2 silence in ms of a pod that gave none. */
 export const selectCensus = sql`
   with recursive ${owners},
@@ -111,5 +119,7 @@ export const selectCensus = sql`
          (${byMachine(`status = 'failed' and discarded_at is null`, 'task_id')}) as dead_letters,
          coalesce(orphans.count, 0)::int as orphans, orphans.oldest_ms,
          (${queues}) as queues,
-         (select ${agoOf('min(next_at)')} from schedule where status = 'active') as late_ms
+         (select ${agoOf('min(next_at)')} from schedule where status = 'active') as late_ms,
+         (${oldestEnded}) as ended_ms,
+         ${agoOf(firstKeyUntil)} as keys_ms
     from orphans`;

@@ -10,11 +10,11 @@
 import pg from 'pg';
 import { type Cancel, type Clock, jittered, type Random } from '../../ground/index.ts';
 import type { Hint } from '../store.ts';
+import { connectionOf } from './connection.ts';
 import { meaningOf } from './driver-errors.ts';
 import { CHANNEL } from './hinter.ts';
 import { type Hosts, locating } from './hosts.ts';
 import type { PostgresWay } from './options.ts';
-import { connectionOf } from './pool.ts';
 import { sql } from './sql.ts';
 
 const SELF_TEST_MS = 3_000;

@@ -70,7 +70,7 @@ export class PostgresPeople {
   }
 
   async census(countMax: number, silentMs: number): Promise<Census> {
-    const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
+    const [row = {}] = await this.#pool.byIndexes(selectCensus, [countMax, silentMs]);
     return censusOf(row);
   }
 }
@@ -89,6 +89,8 @@ export function censusOf(row: Row): Census {
       limit: queue.limit ?? undefined,
     })),
     scheduleLateMs: overdue(row['late_ms']),
+    endedOldestMs: overdue(row['ended_ms']),
+    keysLateMs: overdue(row['keys_ms']),
   };
 }
 

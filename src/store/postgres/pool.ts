@@ -7,11 +7,12 @@
 import pg from 'pg';
 import { type Clock, pause, type Random } from '../../ground/index.ts';
 import { StoreBusyError, StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import { connectionOf } from './connection.ts';
 import { meaningOf } from './driver-errors.ts';
-import { Hosts, locating } from './hosts.ts';
+import { Hosts } from './hosts.ts';
 import { Lending } from './lending.ts';
 import { type PostgresWay, SERVER_SHARE } from './options.ts';
-import { sql } from './sql.ts';
+import { byIndexes, openingOf, sql } from './sql.ts';
 import { NO_TIMELINE, readTimeline, withoutTimeline } from './timeline.ts';
 import { type Limits, type Row, type Send, within } from './within.ts';
 
@@ -143,6 +144,13 @@ export class Pool {
     );
   }
 
+  /** One statement, planned by indexes alone, whatever is believed of the table. */
+  byIndexes(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const { serverMs, deadlineMs } = this.way;
+    const limits = { serverMs, deadlineMs, opening: openingOf(serverMs, byIndexes) };
+    return this.transaction((send) => send(text, values), limits);
+  }
+
   async #persistently<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
     await this.#check();
     for (let attempts = 1; ; attempts += 1) {
@@ -255,32 +263,6 @@ export class Pool {
 /** A quarter, and at least one, is the pod's alone, unless there is only one. */
 function lentMaxOf({ connectionCountMax: count }: PostgresWay): number {
   return Math.max(1, count - Math.ceil(count * KEPT_SHARE));
-}
-
-/** How a connection introduces itself. A pooler would refuse, or mix up, what it does not know. */
-export function connectionOf(way: PostgresWay, url: string, hosts?: Hosts): pg.PoolConfig {
-  const settings = [
-    `-c statement_timeout=${way.serverMs}`,
-    '-c default_transaction_isolation=read\\ committed',
-    ...(way.schema === undefined ? [] : [`-c search_path=${way.schema}`]),
-  ];
-  return {
-    connectionString: url,
-    connectionTimeoutMillis: way.deadlineMs,
-    keepAlive: true,
-    application_name: way.applicationName,
-    ...(way.isPooled ? {} : { options: settings.join(' ') }),
-    ...(hosts ? { Client: locating(hosts) } : {}),
-    types: { getTypeParser: parserOf } as pg.CustomTypesConfig,
-  };
-}
-
-const INT8 = 20;
-
-/** Counts and epochs stay far below 2^53, so they are numbers. */
-function parserOf(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
-  if (type === INT8) return Number;
-  return pg.types.getTypeParser(type, format as 'text');
 }
 
 /** Whether a connection is of no use after this: the server or the way to it is in doubt. */

@@ -227,8 +227,11 @@ class PostgresStore implements Store {
   failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     return this.#recovery.failHopeless(graceMs, countMax);
   }
-  leftovers(...given: Parameters<Store['leftovers']>) {
-    return this.#recovery.leftovers(...given);
+  hasHopeless(graceMs: number) {
+    return this.#recovery.hasHopeless(graceMs);
+  }
+  hasOld(...given: Parameters<Store['hasOld']>) {
+    return this.#recovery.hasOld(...given);
   }
   prune(...given: Parameters<Store['prune']>) {
     return this.#recovery.prune(...given);

@@ -7,7 +7,8 @@ import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
 import { sqlStateOf } from './driver-errors.ts';
 import type { PostgresWay } from './options.ts';
 import { Pool, type Row } from './pool.ts';
-import { openingOf, type Statement } from './reader.sql.ts';
+import { readOnly, type Statement } from './reader.sql.ts';
+import { openingOf } from './sql.ts';
 
 const QUERY_CANCELED = '57014';
 /** What comes by then beside the statement: a connection, and two more answers. */
@@ -26,7 +27,7 @@ export class ReadPool {
     this.#limits = {
       serverMs: statementMs,
       deadlineMs: statementMs * 2 + BESIDE_MS,
-      opening: openingOf(statementMs),
+      opening: openingOf(statementMs, readOnly),
     };
     // Nothing is written here, so nothing can take effect late.
     this.#pool = new Pool(

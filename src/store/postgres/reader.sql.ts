@@ -3,32 +3,15 @@
  * for each status that may fit, merged as they come: so a page costs what it shows, and a slice what
  * it looks at, whatever is in the table.
  */
-import { assert } from '../../ground/index.ts';
 import type { Position } from '../reading/cursor.ts';
 import type { Question } from '../reading/question.ts';
 import { ERROR_CHARACTERS_MAX } from '../reading/searching.ts';
 import type { Parts, Reach } from '../reading/source.ts';
 import { Binds, fitsOf, instant } from './conditions.sql.ts';
-import { msOf, sql } from './sql.ts';
+import { byIndexes, msOf, sql } from './sql.ts';
 
-/**
- * For the one transaction of a question: it may not write, and it goes by indexes. The planner knows
- * little of rows that came a minute ago, and a plan that sorts everything would be cut by the limit.
- */
-export const readOnly = sql`
-  set local transaction_read_only = on; set local enable_seqscan = off;
-  set local enable_bitmapscan = off; set local enable_sort = off; set local enable_hashjoin = off;
-  set local enable_mergejoin = off; set local jit = off`;
-
-/** All that comes before the question, in one message; a message of several takes no bound values. */
-export function openingOf(statementMs: number): string {
-  assert(Number.isSafeInteger(statementMs), 'a limit is whole milliseconds');
-  return sql`
-  begin isolation level read committed;
-  set local statement_timeout = ${statementMs};
-  set local idle_in_transaction_session_timeout = ${statementMs};
-  ${readOnly}`;
-}
+/** For the one transaction of a question: it may not write, and it goes by indexes. */
+export const readOnly = sql`set local transaction_read_only = on; ${byIndexes}`;
 
 export const selectNow = sql`select ${msOf('clock_timestamp()')} as now_ms`;
 

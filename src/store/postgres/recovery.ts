@@ -1,7 +1,7 @@
 /** What a leader does for the fleet: takes from the dead, fails the hopeless, forgets the old. */
 import type { RunId } from '../../ground/index.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
-import type { Leftovers } from '../pods.ts';
+import type { Pruned } from '../pods.ts';
 import {
   CRASH_LOOP,
   DEADLINE_PASSED,
@@ -101,18 +101,17 @@ export class PostgresRecovery {
     }
   }
 
-  async leftovers(
-    graceMs: number,
-    finishedBeforeMs: number,
-    auditedBeforeMs?: number,
-  ): Promise<Leftovers> {
-    const hopeless = await this.#pool.query(statements.selectHasHopeless, [graceMs, 1]);
-    const old = await this.#pool.query(statements.selectHasOld, [finishedBeforeMs]);
+  async hasHopeless(graceMs: number): Promise<boolean> {
+    return (await this.#pool.query(statements.selectHasHopeless, [graceMs, 1])).length > 0;
+  }
+
+  async hasOld(finishedBeforeMs: number, auditedBeforeMs?: number): Promise<boolean> {
+    const old = await this.#pool.byIndexes(statements.selectHasOld, [finishedBeforeMs]);
     const bulks = await this.#pool.query(selectHasOldBulks, [finishedBeforeMs]);
-    const hasOld =
+    return (
       [...old, ...bulks].some((row) => row['has_old'] === true) ||
-      (await this.#hasAudited(auditedBeforeMs));
-    return { hasHopeless: hopeless.length > 0, hasOld };
+      (await this.#hasAudited(auditedBeforeMs))
+    );
   }
 
   async #hasAudited(beforeMs: number | undefined): Promise<boolean> {
@@ -124,18 +123,21 @@ export class PostgresRecovery {
     finishedBeforeMs: number,
     countMax: number,
     auditedBeforeMs?: number,
-  ): Promise<number> {
-    const count = Math.min(countMax, PRUNE_COUNT_MAX);
-    await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
+  ): Promise<Pruned> {
+    const count = Math.max(0, Math.min(countMax, PRUNE_COUNT_MAX));
+    const freed = await this.#pool.byIndexes(statements.clearKeys, [count]);
     await this.#pool.query(deletePods, [finishedBeforeMs]);
-    await this.#pool.query(deleteTerms, [finishedBeforeMs, Math.max(0, count)]);
+    await this.#pool.query(deleteTerms, [finishedBeforeMs, count]);
     await this.#pool.query(deleteThrottles, [finishedBeforeMs]);
-    await this.#pool.query(deleteBulks, [finishedBeforeMs, Math.max(0, count)]);
-    if (count <= 0) return 0;
-    const ended = await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count]);
-    if (auditedBeforeMs === undefined) return ended.length;
+    await this.#pool.query(deleteBulks, [finishedBeforeMs, count]);
+    if (count === 0) return { removed: 0, isMore: false };
+    const ended = await this.#pool.byIndexes(statements.deleteEnded, [finishedBeforeMs, count]);
     // Last: not every role may.
-    const audited = await this.#pool.query(deleteAudited, [auditedBeforeMs, count]);
-    return ended.length + audited.length;
+    const audited =
+      auditedBeforeMs === undefined
+        ? []
+        : await this.#pool.query(deleteAudited, [auditedBeforeMs, count]);
+    const isMore = [freed, ended, audited].some(({ length }) => length === count);
+    return { removed: ended.length + audited.length, isMore };
   }
 }

@@ -1,8 +1,27 @@
 /** Words that the statements share. Values are always bound; nothing in here comes from outside. */
+import { assert } from '../../ground/index.ts';
 import { EPOCH_ANEW, EPOCH_TURN, SPAN_MS_MAX } from '../bounds.ts';
 
 /** Marks text as a statement, for editors; put together as it is. */
 export const sql = String.raw;
+
+/**
+ * For one transaction. The planner knows little of rows that came a minute ago: a plan that sorts everything,
+ * or takes an index of more than is asked for, would be cut by the limit.
+ */
+export const byIndexes = sql`
+  set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off;
+  set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off`;
+
+/** All that comes before its statement, in one message; a message of several takes no bound values. */
+export function openingOf(statementMs: number, settings: string): string {
+  assert(Number.isSafeInteger(statementMs), 'a limit is whole milliseconds');
+  return sql`
+  begin isolation level read committed;
+  set local statement_timeout = ${statementMs};
+  set local idle_in_transaction_session_timeout = ${statementMs};
+  ${settings}`;
+}
 
 /** Milliseconds since the epoch, whole, of a timestamp. */
 export function msOf(timestamp: string): string {

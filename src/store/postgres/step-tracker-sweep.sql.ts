@@ -8,43 +8,49 @@ import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } f
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
 
-const wasInside = sql`($4::boolean or task.task_id = any ($5::text[]))`;
-/**
- * A run that belongs to a host is that host's affair, however often it dies. And a pod that ended by
- * its own word has crashed in nothing.
- */
-const isCounted = sql`(task.pinned_to is null and not gone.left_itself and ${wasInside})`;
-const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 end, ${COUNT_MAX})`;
-const isTold = hasToldItsEnd('task');
-const isCancelled = sql`(task.control = 'cancel' and not ${isTold}) is true`;
-const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX} and not ${isTold})`;
-/** Not gone on with, whoever takes it. One that has told its end has nothing left to be paused. */
-const isPaused = sql`(task.control = 'pause' and not ${isTold}) is true`;
-/** Of what is paused nobody could tell whether a phase was open: `check` is asked once it goes on. */
-const isCut = sql`(not gone.left_itself and ($6::boolean or ${wasInside} or ${isPaused}))`;
-/** That an earlier owner was cut off is for the next one to say, unless the last one has. */
-const interrupted = sql`
-  case when ${isCut} then 'cut' when not gone.left_itself then task.interrupted
-       when task.interrupted = 'cut' and not ${hasRecords('task')} then 'cut' else 'left' end`;
-const isOrphan = sql`starts_with(task.machine, '${RECOVERY_PREFIX}')`;
-
 /** Where the task goes. A recovery is its leader's own: the next one starts afresh. */
 const TO = {
   pool: sql`
-    case when ${isCancelled} or ${isOrphan} then 'cancelled' when ${isLoop} then 'failed'
-         when task.pinned_to is not null then 'waiting' else 'pending' end`,
+    case when is_cancelled or is_orphan then 'cancelled' when is_loop then 'failed'
+         when pinned_to is not null then 'waiting' else 'pending' end`,
   taker: sql`
-    case when ${isCancelled} then 'cancelled' when ${isLoop} then 'failed'
-         when ${crashes} >= ${SUSPECT_CRASHES} or ${isPaused} then 'pending'
+    case when is_cancelled then 'cancelled' when is_loop then 'failed'
+         when crashes_now >= ${SUSPECT_CRASHES} or is_paused then 'pending'
          else 'claimed' end`,
 } as const;
 
+/**
+ * What is found of each row is found once: who was inside a phase, and what its records tell. The rows are
+ * locked by then.
+ *
+ *   left_behind ──▶ found ──▶ counted ──▶ judged ──▶ moved, with its status
+ *
+ * A run that belongs to a host is that host's affair, however often it dies, and a pod that ended by itself
+ * has crashed in nothing. A task whose records tell its end has nothing left to be cancelled or paused. Of
+ * what is paused nobody could tell whether a phase was open: `check` is asked once it goes on. That an
+ * earlier owner was cut off is for the next one to say, unless the last one has.
+ */
+const judged = sql`
+  found as materialized (
+    select task.*, gone.left_itself,
+           ($4::boolean or task.task_id in (select unnest($5::text[]))) as was_inside,
+           ${hasToldItsEnd('task')} as has_told_its_end,
+           task.interrupted = 'cut' and not ${hasRecords('task')} as is_still_cut
+      from left_behind task cross join gone),
+  counted as materialized (
+    select *, pinned_to is null and not left_itself and was_inside as is_counted,
+           (control = 'cancel' and not has_told_its_end) is true as is_cancelled,
+           (control = 'pause' and not has_told_its_end) is true as is_paused,
+           starts_with(machine, '${RECOVERY_PREFIX}') as is_orphan
+      from found),
+  judged as materialized (
+    select *, is_counted and crashes + 1 >= ${CRASHES_MAX} and not has_told_its_end as is_loop,
+           least(crashes + is_counted::int, ${COUNT_MAX}) as crashes_now,
+           not left_itself and ($6::boolean or was_inside or is_paused) as is_cut
+      from counted)`;
+
 function takeTo(to: keyof typeof TO): string {
-  const status = TO[to];
-  const hasEnded = sql`(${status}) in ${ended}`;
-  const isKept = sql`(${status}) = 'claimed'`;
-  const isHosted = sql`(${status}) = 'waiting'`;
-  const orphaned = to === 'pool' ? sql`when ${isOrphan} then $9` : '';
+  const orphaned = to === 'pool' ? 'when moved.is_orphan then $9' : '';
   return sql`
   with ${to === 'taker' ? `${fenceOf(`'up'`)},` : ''}
   gone as materialized (
@@ -53,43 +59,49 @@ function takeTo(to: keyof typeof TO): string {
        select 1 from pod_health where pod_id = $2 and status in ('up', 'draining'))
        ${to === 'taker' ? 'and exists (select 1 from fence)' : ''}),
   left_behind as materialized (
-    select task_id, claim_epoch, run_at from step_tracker
+    select task_id, generation, machine, claim_epoch, run_at, pinned_to, crashes, control, interrupted
+      from step_tracker
      where claimed_by = $2 and exists (select 1 from gone)
        and (not $10::boolean or control = 'pause')
-     order by task_id limit $3 for update skip locked)
+     order by task_id limit $3 for update skip locked),
+  ${judged},
+  placed as materialized (select *, ${TO[to]} as goes_to from judged),
+  moved as materialized (select *, goes_to in ${ended} as has_ended from placed)
   update step_tracker task
-     set status = ${status},
-         wait_for = case when ${isHosted} then 'host' end,
-         run_at = case (${status})
+     set status = moved.goes_to,
+         wait_for = case when moved.goes_to = 'waiting' then 'host' end,
+         run_at = case moved.goes_to
            when 'pending' then clock_timestamp() + random() * ${spanOf('$7::float8')}
            when 'waiting' then clock_timestamp() else task.run_at end,
-         deadline_at = case when ${isHosted}
+         deadline_at = case when moved.goes_to = 'waiting'
            then coalesce(task.deadline_at, clock_timestamp() + interval '24 hours')
            else task.deadline_at end,
-         outcome = case when ${isLoop} and (${status}) = 'failed' then 'crashLoop'
-           when ${hasEnded} then 'cancelled' end,
-         error = case when ${isCancelled} then ${cancelledError} ${orphaned}
-           when ${isLoop} then $8 end,
-         finished_at = case when ${hasEnded} then clock_timestamp() end,
-         key_until = case when ${hasEnded} and task.key is not null
+         outcome = case when moved.is_loop and moved.goes_to = 'failed' then 'crashLoop'
+           when moved.has_ended then 'cancelled' end,
+         error = case when moved.is_cancelled then ${cancelledError} ${orphaned}
+           when moved.is_loop then $8 end,
+         finished_at = case when moved.has_ended then clock_timestamp() end,
+         key_until = case when moved.has_ended and task.key is not null
            then ${keyUntil('task.key_ms')} end,
-         serial_held = task.serial_held and not ${hasEnded},
-         crashes = ${crashes},
-         interrupted = ${interrupted},
-         cut_epoch = case when ${isCut} then task.claim_epoch else task.cut_epoch end,
+         serial_held = task.serial_held and not moved.has_ended,
+         crashes = moved.crashes_now,
+         interrupted = case
+           when moved.is_cut then 'cut' when not moved.left_itself then task.interrupted
+           when moved.is_still_cut then 'cut' else 'left' end,
+         cut_epoch = case when moved.is_cut then task.claim_epoch else task.cut_epoch end,
          claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},
-         claimed_by = case when ${isKept} then $1 end,
-         claimed_at = case when ${isKept} then clock_timestamp() end,
+         claimed_by = case when moved.goes_to = 'claimed' then $1 end,
+         claimed_at = case when moved.goes_to = 'claimed' then clock_timestamp() end,
          claim_token = null,
-         paused = task.paused or (${isPaused} and not ${hasEnded}),
-         control = case when ${isKept} then task.control end,
-         control_reason = case when ${isKept} then task.control_reason end,
+         paused = task.paused or (moved.is_paused and not moved.has_ended),
+         control = case when moved.goes_to = 'claimed' then task.control end,
+         control_reason = case when moved.goes_to = 'claimed' then task.control_reason end,
          last_update = clock_timestamp()
-    from left_behind, gone
-   where task.task_id = left_behind.task_id and ${onceFound('task.claimed_by = $2')}
-  returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'left_behind.run_at')},
+    from moved
+   where task.task_id = moved.task_id and ${onceFound('task.claimed_by = $2')}
+  returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'moved.run_at')},
     task.status, task.queue, task.serial_key, task.outcome, task.error,
-    left_behind.claim_epoch as previous_epoch`;
+    moved.claim_epoch as previous_epoch`;
 }
 
 /**
@@ -185,17 +197,41 @@ export const failHopelessTasks = sql`
 /** $1 grace in ms, $2 how many to look for. Answers ids, and changes nothing. */
 export const selectHasHopeless = sql`${hopeless} select task_id from hopeless limit $2`;
 
+/**
+ * Ended more than `ms` ago, by the index of those: a task that keeps its key is not in it, and one that
+ * ended after the last that a sink has sent is not looked at. By `now()`: the clock itself would rule the
+ * index out.
+ */
+export function endedBefore(ms: string): string {
+  return sql`finished_at is not null and key is null
+       and finished_at < now() - ${spanOf(ms)}
+       and finished_at < (select coalesce(min(coalesce(sent_until, '-infinity')), 'infinity')
+                            from archive_sink)`;
+}
+
+/** As no other index is, so that a planner that does not sort takes this one. */
+export const ENDED_ORDER = 'key, finished_at';
+
+/** No task calls it its parent or follows it, and every sink has sent it. */
+export const mayGo = sql`not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+         and not ${isFollowed} and not ${isUnsent('task')}`;
+
+/** When the first key that outlives its task is free. */
+export const firstKeyUntil = sql`(
+    select key_until from step_tracker where key is not null and key_until is not null
+     order by key_until limit 1)`;
+
+/** So many that have to stay are looked at; where all of them have to, there may be others. */
+const STAY_COUNT_MAX = 1_000;
+
 /** $1 age in ms: whether anything is there that `clearKeys`, `deleteEnded` or `deletePods` would take. */
 export const selectHasOld = sql`
-  select exists (
-      select 1 from step_tracker
-       where key is not null and key_until is not null and key_until < now())
-    or exists (
-      select 1 from step_tracker task
-       where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
-         and (key is null or key_until < now())
-         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-         and not ${isFollowed} and not ${isUnsent('task')})
+  with few as materialized (
+    select task_id, last_update from step_tracker
+     where ${endedBefore('$1::float8')} order by ${ENDED_ORDER} limit ${STAY_COUNT_MAX})
+  select ${firstKeyUntil} < now()
+    or exists (select 1 from few task where ${mayGo})
+    or (select count(*) from few) = ${STAY_COUNT_MAX}
     or exists (
       select 1 from pod_health
        where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}) as has_old`;
@@ -206,16 +242,15 @@ export const clearKeys = sql`
     from (select task_id from step_tracker
            where key is not null and key_until is not null and key_until < now()
            order by key_until limit $1 for update skip locked) expired
-   where task.task_id = expired.task_id`;
+   where task.task_id = expired.task_id
+  returning task.task_id`;
 
 /** $1 age in ms, $2 count. With their history; never one that another task calls its parent or follows. */
 export const deleteEnded = sql`
   with old as materialized (
     select task_id from step_tracker task
-     where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
-       and (key is null or key_until < now()) and not ${isFollowed} and not ${isUnsent('task')}
-       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-     order by finished_at limit $2 for update skip locked),
+     where ${endedBefore('$1::float8')} and ${mayGo}
+     order by ${ENDED_ORDER} limit $2 for update skip locked),
   forgotten as (delete from run_events using old where run_events.task_id = old.task_id)
   delete from step_tracker using old where step_tracker.task_id = old.task_id
   returning step_tracker.task_id`;

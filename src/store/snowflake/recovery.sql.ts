@@ -26,7 +26,7 @@ export function selectDoubtful(limit: number): string {
 export function selectStaleKeys(limit: number): string {
   return `${selectFrom(STEP_TRACKER, { isLight: true })}
   where t.task_key is not null and ${ENDED} and coalesce(t.key_until, ${NOW}) < ${NOW}
-  order by t.task_id limit ${limit}`;
+  order by t.key_until, t.task_id limit ${limit}`;
 }
 
 /** ? ms: ended longer ago than this; nobody's parent, and no key stands for it. */

@@ -2,7 +2,7 @@
 
 import * as retention from '../memory/retention.ts';
 import * as rules from '../memory/take.ts';
-import type { Leftovers } from '../pods.ts';
+import type { Pruned } from '../pods.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
 import type { Calls } from './calls.ts';
 import { AUDIT_LOG, POD_HEALTH, STEP_TRACKER } from './columns.ts';
@@ -68,19 +68,24 @@ async function gatherHopeless(reading: Reading, limit: number): Promise<void> {
 /** Of what may be hopeless or old, some are enough to know that there is something to do. */
 const GLANCE = 64;
 
-export function leftovers(
+export function hasHopeless(calls: Calls, graceMs: number): Promise<boolean> {
+  return calls.look(
+    (reading) => gatherHopeless(reading, GLANCE),
+    (tables) => retention.hasHopeless(tables, graceMs),
+  );
+}
+
+export function hasOld(
   calls: Calls,
-  graceMs: number,
   finishedBeforeMs: number,
   auditedBeforeMs?: number,
-): Promise<Leftovers> {
+): Promise<boolean> {
   return calls.look(
     async (reading) => {
-      await gatherHopeless(reading, GLANCE);
       await gather(reading, STEP_TRACKER, statements.selectStaleKeys(1), []);
       await gatherOld(reading, finishedBeforeMs, GLANCE, auditedBeforeMs);
     },
-    (tables) => retention.leftovers(tables, graceMs, finishedBeforeMs, auditedBeforeMs),
+    (tables) => retention.hasOld(tables, finishedBeforeMs, auditedBeforeMs),
   );
 }
 
@@ -89,11 +94,11 @@ export async function prune(
   finishedBeforeMs: number,
   countMax: number,
   auditedBeforeMs?: number,
-): Promise<number> {
-  // Keys first, and by themselves: what loses its key here may be somebody's parent.
-  await calls.changeEach(
+): Promise<Pruned> {
+  // Keys first, and by themselves: a task that loses its key here may be a parent.
+  const keys = await calls.changeEach(
     (reading) => gather(reading, STEP_TRACKER, statements.selectStaleKeys(limitOf(countMax)), []),
-    (tables) => retention.prune(tables, finishedBeforeMs, 0),
+    (tables) => retention.freeKeys(tables, countMax),
   );
   const { result } = await calls.changeEach(
     async (reading) => {
@@ -104,7 +109,7 @@ export async function prune(
     { isSure: true },
   );
   await forgetRings(calls);
-  return result;
+  return { ...result, isMore: result.isMore || keys.result === limitOf(countMax) };
 }
 
 async function gatherOld(

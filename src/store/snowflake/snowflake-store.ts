@@ -128,8 +128,8 @@ export class SnowflakeStore implements Store {
   retire = (pod: PodId) => pods.retire(this.#calls, pod);
   failHopeless = (graceMs: number, countMax: number) =>
     recovery.failHopeless(this.#calls, graceMs, countMax);
-  leftovers = (...given: Parameters<Store['leftovers']>) =>
-    recovery.leftovers(this.#calls, ...given);
+  hasHopeless = (graceMs: number) => recovery.hasHopeless(this.#calls, graceMs);
+  hasOld = (...given: Parameters<Store['hasOld']>) => recovery.hasOld(this.#calls, ...given);
   prune = (...given: Parameters<Store['prune']>) => recovery.prune(this.#calls, ...given);
 
   find = (ids: readonly RunId[]) => looks.find(this.#calls, ids);

@@ -1,14 +1,16 @@
 /** How much there is of everything, counted where it lies. */
 import { CENSUS_ROUTES_MAX, type Census, type MachineCount, type RouteCensus } from '../census.ts';
-import { queuesOf, scheduleLateMs } from '../memory/census.ts';
+import { endedOldestMs, keysLateMs, queuesOf, scheduleLateMs } from '../memory/census.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import { by } from '../memory/tables.ts';
 import type { QueueRow } from '../queues.ts';
 import type { RouteTally } from '../tasks.ts';
 import { routeOf } from '../words.ts';
 import type { Calls } from './calls.ts';
+import { STEP_TRACKER } from './columns.ts';
 import type { Row } from './executor.ts';
-import { gatherFacts, gatherFleet } from './gather.ts';
+import { gather, gatherFacts, gatherFleet } from './gather.ts';
+import { selectOld, selectStaleKeys } from './recovery.sql.ts';
 import * as statements from './tallies.sql.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -76,6 +78,8 @@ export async function census(calls: Calls, countMax: number, silentMs: number): 
       counts = await rowsOf(statements.countQueues);
       await gatherFleet(reading);
       await gatherFacts(reading, 'route', 'queue', 'schedule');
+      await gather(reading, STEP_TRACKER, selectOld(1), [0]);
+      await gather(reading, STEP_TRACKER, selectStaleKeys(1), []);
     },
     (tables) => {
       const orphans = held!.filter((row) => isOrphan(tables, text(row, 'claimed_by'), silentMs));
@@ -95,6 +99,8 @@ export async function census(calls: Calls, countMax: number, silentMs: number): 
             .reduce((sum, row) => sum + number(row, 'unpinned'), 0),
         ),
         scheduleLateMs: scheduleLateMs(tables),
+        endedOldestMs: endedOldestMs(tables),
+        keysLateMs: keysLateMs(tables),
       };
     },
   );

@@ -7,6 +7,7 @@ import {
   type RouteCensus,
 } from '../census.ts';
 import * as sql from './census.sql.ts';
+import { selectFirstExpiry, selectPrunable } from './housekeeping.sql.ts';
 import type { Tx } from './session.ts';
 
 interface RawRoute {
@@ -46,6 +47,13 @@ export function census(tx: Tx, countMax: number, silentMs: number): Census {
     scheduleLateMs: agoOf(tx.now, [
       tx.get<{ readonly at: number | null }>(sql.selectNextTick)?.at ?? null,
     ]),
+    endedOldestMs: agoOf(
+      tx.now,
+      tx
+        .all<{ finished_at: number }>(selectPrunable, { before: tx.now, count: 1 })
+        .map(({ finished_at }) => finished_at),
+    ),
+    keysLateMs: agoOf(tx.now, [tx.get<{ at: number | null }>(selectFirstExpiry)?.at ?? null]),
   };
 }
 

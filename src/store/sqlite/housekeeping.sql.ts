@@ -42,11 +42,10 @@ export const selectPastDeadline = `
         where pod.status in ('up', 'draining')))
    order by deadline_at limit @count`;
 
-/** @before, @now, @count. */
+/** @before, @count: without those that keep their key. */
 export const selectPrunable = `
-  select task_id from step_tracker as task
-   where finished_at <= @before
-     and (key is null or coalesce(key_until, finished_at) < @now)
+  select task_id, finished_at from step_tracker as task
+   where finished_at <= @before and key is null
      and not exists (select 1 from step_tracker as child where child.parent_id = task.task_id)
      and not exists (select 1 from step_tracker as follower
                       where follower.follows = task.task_id and follower.status = 'waiting'
@@ -66,3 +65,7 @@ export const selectKeysExpired = `
 /** @now, @count. */
 export const expireKeys = `
   update step_tracker set key = null, key_until = null where task_id in (${selectKeysExpired})`;
+
+/** When the first key that outlives its task is free. */
+export const selectFirstExpiry = `
+  select min(key_until) as at from step_tracker where key_until is not null and key is not null`;

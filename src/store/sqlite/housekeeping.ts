@@ -1,6 +1,6 @@
 /** Ends what can never run, with the reason, and removes what ended long ago. */
 import type { RunId } from '../../ground/index.ts';
-import type { Leftovers } from '../pods.ts';
+import type { Pruned } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { deleteAudited, selectAudited } from './audit-log.sql.ts';
@@ -36,24 +36,22 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
   return failed;
 }
 
-export function leftovers(
-  tx: Tx,
-  graceMs: number,
-  finishedBeforeMs: number,
-  auditedBeforeMs?: number,
-): Leftovers {
-  const has = (select: string, before: number) =>
-    tx.all(select, { now: tx.now, before, count: 1 }).length > 0;
-  const hopelessBefore = tx.now - Math.round(graceMs);
-  const oldBefore = tx.now - Math.round(finishedBeforeMs);
+const has = (tx: Tx, select: string, before: number) =>
+  tx.all(select, { now: tx.now, before, count: 1 }).length > 0;
+
+export function hasHopeless(tx: Tx, graceMs: number): boolean {
+  const before = tx.now - Math.round(graceMs);
   const hopeless = [sql.selectMalformed, sql.selectOfUnknownMachines, sql.selectPastDeadline];
+  return hopeless.some((select) => has(tx, select, before));
+}
+
+export function hasOld(tx: Tx, finishedBeforeMs: number, auditedBeforeMs?: number): boolean {
+  const before = tx.now - Math.round(finishedBeforeMs);
   const old = [sql.selectPrunable, sql.selectKeysExpired, selectPodsDown, selectBulksOld];
-  return {
-    hasHopeless: hopeless.some((select) => has(select, hopelessBefore)),
-    hasOld:
-      old.some((select) => has(select, oldBefore)) ||
-      (auditedBeforeMs !== undefined && has(selectAudited, tx.now - Math.round(auditedBeforeMs))),
-  };
+  return (
+    old.some((select) => has(tx, select, before)) ||
+    (auditedBeforeMs !== undefined && has(tx, selectAudited, tx.now - Math.round(auditedBeforeMs)))
+  );
 }
 
 export function prune(
@@ -61,21 +59,24 @@ export function prune(
   finishedBeforeMs: number,
   countMax: number,
   auditedBeforeMs?: number,
-): number {
+): Pruned {
   const count = Math.max(0, Math.min(countMax, BATCH_COUNT_MAX));
   const before = tx.now - Math.round(finishedBeforeMs);
-  const old = tx.all<{ task_id: RunId }>(sql.selectPrunable, { before, now: tx.now, count });
+  const keys = tx.run(sql.expireKeys, { now: tx.now, count });
+  const old = tx.all<{ task_id: RunId }>(sql.selectPrunable, { before, count });
   for (const { task_id: task } of old) {
     tx.run(sql.deleteEvents, { task });
     tx.run(sql.deleteSignals, { task });
     tx.run(sql.deleteTask, { task });
   }
-  tx.run(sql.expireKeys, { now: tx.now, count });
   tx.run(deletePodsDown, { before, count });
   tx.run(deleteTerms, { before, count });
   tx.run(deleteThrottles, { before, now: tx.now });
   tx.run(deleteBulks, { before, count });
-  if (auditedBeforeMs === undefined) return old.length;
-  const audited = { before: tx.now - Math.round(auditedBeforeMs), count };
-  return old.length + tx.all(deleteAudited, audited).length;
+  const audited =
+    auditedBeforeMs === undefined
+      ? []
+      : tx.all(deleteAudited, { before: tx.now - Math.round(auditedBeforeMs), count });
+  const isMore = count > 0 && [keys, old.length, audited.length].includes(count);
+  return { removed: old.length + audited.length, isMore };
 }

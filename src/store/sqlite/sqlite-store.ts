@@ -11,7 +11,7 @@ import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { Persisted } from '../persisting.ts';
-import type { Beat, BeatAnswer, Leftovers, PodBirth } from '../pods.ts';
+import type { Beat, BeatAnswer, PodBirth, Pruned } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
@@ -207,10 +207,13 @@ class SqliteStore implements Store {
     return failed;
   }
 
-  async leftovers(...given: Parameters<Store['leftovers']>): Promise<Leftovers> {
-    return this.#session.read((tx) => housekeeping.leftovers(tx, ...given));
+  async hasHopeless(graceMs: number): Promise<boolean> {
+    return this.#session.read((tx) => housekeeping.hasHopeless(tx, graceMs));
   }
-  prune(...given: Parameters<Store['prune']>): Promise<number> {
+  async hasOld(...given: Parameters<Store['hasOld']>): Promise<boolean> {
+    return this.#session.read((tx) => housekeeping.hasOld(tx, ...given));
+  }
+  prune(...given: Parameters<Store['prune']>): Promise<Pruned> {
     return this.#session.write((tx) => housekeeping.prune(tx, ...given));
   }
 

@@ -124,6 +124,7 @@ export const CATALOGUE = {
   fleetq_queue_claimed: leads('Tasks claimed of a queue with a limit or a pause', 'queue'),
   fleetq_queue_paused: leads('1 while people have paused the queue', 'queue'),
   fleetq_schedule_late_seconds: leads('For how long the first tick has been due'),
+  fleetq_retention_late_seconds: leads('For how long the first ended task should be gone'),
   fleetq_pods: leads('Pods', 'status'),
   fleetq_fleet_sample_age_seconds: leads('Age of the figures above'),
   // The archive

@@ -44,6 +44,7 @@ export function needsOf(known: Known): readonly Need[] {
     ...ofLetters(known),
     ...ofQueue(known),
     ...ofSlow(known),
+    ...ofRetention(known),
     ...ofVersions(known),
   ];
   return [
@@ -61,7 +62,10 @@ function* ofPods({ pods, hasLeader }: Known): Iterable<Need> {
     const why = 'nothing is claimed until one comes';
     yield { level: 'bad', what: 'No pod is up', why, to: '/pods' };
   } else if (hasLeader === false && !isAtRest) {
-    const why = 'what dead pods held is rescued by nobody';
+    const isStalled = live.length > 0 && live.every(({ report }) => report?.stalled !== undefined);
+    const why = isStalled
+      ? 'no pod that is up can write its journal: look at the disks'
+      : 'what dead pods held is rescued by nobody';
     yield { level: 'bad', what: 'Nobody leads', why, to: '/pods' };
   }
   for (const state of ['suspected', 'dead'] as const) {
@@ -158,6 +162,17 @@ function* ofSlow({ slow = [] }: Known): Iterable<Need> {
       slow.length === 1
         ? `/runs/${encodeURIComponent(first.id)}`
         : listOf(`status:claimed updated:>${SLOW_AFTER}`),
+  };
+}
+
+function* ofRetention({ pods = [] }: Known): Iterable<Need> {
+  const lateMs = Math.max(0, ...pods.map(({ report }) => report?.retentionLateMs ?? 0));
+  if (lateMs === 0) return;
+  yield {
+    level: 'wait',
+    what: `Ended runs are removed ${showSpan(lateMs)} late`,
+    why: 'the leader goes on until it has caught up; a sink that lags, or a slow server, holds it',
+    to: '/pods',
   };
 }
 
