@@ -5,12 +5,14 @@
 import { growthOfAdoption } from './growth/adoption.ts';
 import { growthOfCensus } from './growth/census.ts';
 import { growthOfPickup } from './growth/pickup.ts';
+import { growthOfQueues } from './growth/queues.ts';
 import { growthOfRetention } from './growth/retention.ts';
 
 const GROWTHS: Record<string, () => Promise<object>> = {
   adoption: growthOfAdoption,
   census: growthOfCensus,
   pickup: growthOfPickup,
+  queues: growthOfQueues,
   retention: growthOfRetention,
 };
 

@@ -10,6 +10,7 @@ import { benchEngine, benchResume, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlow } from './flow.ts';
 import { benchGrowth } from './growth.ts';
+import { benchPeers } from './peers.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
@@ -30,6 +31,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   fleet: benchFleet,
   flow: benchFlow,
   growth: () => benchGrowth(of),
+  peers: benchPeers,
   takeover: benchTakeover,
   telemetry: benchTelemetry,
   codec: benchCodec,
