@@ -7,6 +7,7 @@ import { CALLS_MAX } from './linearize.ts';
 import {
   brokenBy,
   CLAIMS,
+  cancelledFile,
   change,
   check,
   DONE,
@@ -55,6 +56,20 @@ test('a cancel may be forgotten where the records already told another end', () 
   const on = fileOf();
   const forgotten = { ...on, changes: [asked, changes[1]!, claimed!, settled!] };
   expect(brokenBy({ file: forgotten, cancels })).toContain('a cancel holds');
+});
+
+test('a task that was given back before it had begun, and then cancelled, names no record', () => {
+  // Who gives back what nobody has begun writes the empty hash into the row.
+  const changes = [
+    change('pending', 0, 'claimed', 1),
+    change('claimed', 1, 'pending', 2, ''),
+    change('pending', 2, 'cancelled', 3, '', { wasHash: '' }),
+  ];
+  const unbegun = { ...cancelledFile({ lastHash: '', epoch: 3 }), changes };
+  const found = (lastHash: string) =>
+    check({ files: [fileOf(), { ...unbegun, row: { ...unbegun.row, lastHash } }] });
+  expect(found('').tallies.violations.examples).toEqual([]);
+  expect(found('unknown').tallies.violations.examples.join()).toContain('names a record');
 });
 
 test('what a drained pod left may go on by the same attempt, once check was asked', () => {

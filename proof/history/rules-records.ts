@@ -101,7 +101,8 @@ function wrongEnd(life: Life, history: History | undefined): string | undefined 
     // Nobody was there to record it; what was settled before is there all the same.
     const isTheStores = BY_THE_STORE.includes(outcome) || wasLate(life);
     if (!isTheStores) return `it is ${status}, and its history has no end`;
-    const isKnown = hash === undefined || history?.stops.some((each) => each.hash === hash);
+    // The empty hash is that of who gave it back before anything was recorded.
+    const isKnown = !hash || history?.stops.some((each) => each.hash === hash);
     return isKnown ? undefined : 'its row names a record that its history does not have';
   }
   // The store gave it up while its end was on its way.
