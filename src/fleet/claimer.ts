@@ -3,7 +3,7 @@
  * Nobody tells it to; a hint only makes it look sooner than its ladder would.
  */
 import { type Cancel, type Clock, describeError, type Random } from '../ground/index.ts';
-import type { ClaimedTask, ClaimRequest, Store } from '../store/index.ts';
+import { type ClaimedTask, type ClaimRequest, routeOf, type Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Ladder } from './ladder.ts';
 
@@ -50,6 +50,8 @@ export class Claimer {
   #claimedMs = Number.NEGATIVE_INFINITY;
   /** So many turns in a row had less than was asked for. */
   #vain = 0;
+  /** Of each route, the queue that the last claim ended with. */
+  readonly #behind = new Map<string, string>();
 
   constructor(ports: ClaimerPorts) {
     this.#ports = ports;
@@ -128,9 +130,16 @@ export class Claimer {
     this.#claimedMs = clock.monotonicMs();
     try {
       const token = random.hex(8);
-      const tasks = await store.claim({ ...request, routes, countMax: free, token });
+      const tasks = await store.claim({
+        ...request,
+        routes,
+        countMax: free,
+        token,
+        behind: this.#behind,
+      });
       const elapsedMs = clock.monotonicMs() - this.#claimedMs;
       tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
+      for (const task of tasks) this.#behind.set(routeOf(task), task.queue);
       await accept(tasks);
       this.#vain = tasks.length === free ? 0 : this.#vain + 1;
       if (this.#vain === 0) return 0;

@@ -56,12 +56,18 @@ export interface ClaimRequest {
   readonly payloadBytesMax?: number | undefined;
   /** Of the server that it is meant for; another one gives nothing. */
   readonly timeline?: string | undefined;
+  /**
+   * Of a route, the queue that the last claim ended with. The look begins behind it, so that more queues than
+   * a claim takes tasks have their share all the same.
+   */
+  readonly behind?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A task as its owner gets it. */
 export interface ClaimedTask extends Claim {
   readonly machine: string;
   readonly version: number;
+  readonly queue: string;
   /** May be any text, or missing, where the row came by a plain INSERT. */
   readonly payload: string | undefined;
   /** What the payload would have had, where it was too large to be handed over. */

@@ -140,17 +140,48 @@ export function describeTurns(scene: Scene): void {
     const pod = await scene.pod('alder');
     await enqueue(20, { serialKey: 'flood' });
     const one = () => scene.claimOne(pod, { countMax: 1 });
-    await end(pod, await one());
+    const first = await one();
+    await scene.pass(MINUTE);
+    await end(pod, first);
     const [late] = await enqueue(1, { serialKey: 'late' });
     const seen: RunId[] = [];
     // Where claims pick their own among what is next, it is not picked in all of 19 once in half a million.
     for (let turn = 0; turn < (scene.harness.picksItsOwn ? 19 : 3); turn += 1) {
       const claim: ClaimedTask = await one();
       seen.push(claim.task);
-      await scene.pass(10);
+      await scene.pass(MINUTE);
       await end(pod, claim);
     }
     expect(seen).toContain(late);
+  });
+
+  test('a key keeps its place at each turn: what came later does not go before it', async () => {
+    const pod = await scene.pod('alder');
+    const all = await enqueue(3);
+    await scene.pass(HOUR);
+    await enqueue(20, {});
+    const seen: RunId[] = [];
+    for (const _ of all) {
+      // Where claims pick their own out of a few, all of those are asked for.
+      const claims = await scene.claim(pod, { countMax: scene.harness.picksItsOwn ? 30 : 1 });
+      const own = claims.filter(({ task }) => all.includes(task));
+      expect(own).toHaveLength(1);
+      seen.push(own[0]!.task);
+      await end(pod, own[0]!);
+    }
+    expect(seen).toEqual(all);
+  });
+
+  test('a turn stands behind what came while its key was served', async () => {
+    const pod = await scene.pod('alder');
+    const [, second] = await enqueue(2);
+    const first = await scene.claimOne(pod);
+    await scene.pass(MINUTE);
+    const [meanwhile] = await enqueue(1, {});
+    await scene.pass(MINUTE);
+    await end(pod, first);
+    const next = await scene.claim(pod);
+    expect(ids(next)).toEqual([meanwhile, second]);
   });
 
   test('what a dead pod held keeps its turn, and the next owner has it alone', async () => {

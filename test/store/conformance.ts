@@ -27,6 +27,7 @@ import { describeSchedules } from './conform-schedules.ts';
 import { describeSequences } from './conform-sequences.ts';
 import { describeServers } from './conform-servers.ts';
 import { describeSettle } from './conform-settle.ts';
+import { describeShares } from './conform-shares.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
 import { describeThrottles } from './conform-throttles.ts';
@@ -45,6 +46,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => void>> = {
   claims: describeClaims,
   'serial keys': describeTurns,
   'tasks that follow others': describeFollowers,
+  'shares of queues': describeShares,
   queues: describeLimits,
   bounds: describeBounds,
   'what no pod can run': describeRunnable,
@@ -75,7 +77,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => void>> = {
 function leftOut({ lacks = [], readsAlike, leaves = [] }: StoreHarness): readonly string[] {
   return [
     ...(lacks.includes('serial keys') ? ['serial keys'] : []),
-    ...(lacks.includes('queue limits') ? ['queues'] : []),
+    ...(lacks.includes('queue limits') ? ['queues', 'shares of queues'] : []),
     ...(lacks.includes('following') ? ['tasks that follow others'] : []),
     ...(readsAlike ? ['what people ask', 'what people ask at random'] : []),
     ...leaves,

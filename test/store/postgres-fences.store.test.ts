@@ -57,7 +57,18 @@ const kinds = (answers: readonly { kind: string }[]) => answers.map(({ kind }) =
 const begin = () => other.query('begin');
 const fenceByOther = () => other.query(fenceProvenPod, [alder, sweeper]);
 const claimByOther = (pod: string, mode: 'skip-locked' | 'cas' = 'skip-locked') =>
-  other.query(claimTasks[mode].ready, [pod, [ROUTE], 'journal', 10, 10, 'token', 1_000, null]);
+  other.query(claimTasks[mode].ready, [
+    pod,
+    [ROUTE],
+    'journal',
+    10,
+    [],
+    [],
+    'token',
+    1_000,
+    null,
+    10,
+  ]);
 /** As a settle in flight holds it. */
 const holdAsSettle = () =>
   other.query(`select 1 from pod_health where pod_id = $1 for key share`, [alder]);
@@ -216,10 +227,12 @@ test('by compare-and-set, a claim that waits for a rival takes only what that on
     [ROUTE],
     'j',
     4,
-    2,
+    [],
+    [],
     'token',
     1_000,
     null,
+    2,
   ]);
   expect(rows).toHaveLength(2);
   const claiming = cas.claim(claimRequest(birch, { countMax: 4 }));

@@ -1,7 +1,6 @@
 /** Limits of queues on Postgres: what a queue that is full costs the others, and eight who claim at once. */
 import { beforeEach, expect, test } from 'vitest';
-import { claimLimited } from '../../src/store/postgres/limits.sql.ts';
-import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
+import { claimLimited, claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import type { Store } from '../../src/store/store.ts';
 import { explain } from './explained.ts';
 import { completed, newTasks, ROUTE } from './factories.ts';
@@ -38,7 +37,7 @@ test('a crowd in a queue that is full, or paused, costs a claim of others one ho
   for (const analyse of ['select 1', 'analyze step_tracker']) {
     await scene.client.query(analyse);
     for (const mode of ['skip-locked', 'cas'] as const) {
-      const values = [alder, [ROUTE], 'journal-alder', 100, 100, 'token', 1_000, null];
+      const values = [alder, [ROUTE], 'journal-alder', 100, [], [], 'token', 1_000, null, 100];
       expect(await looked(claimTasks[mode].ready, ...values)).toBeLessThan(1_000);
       const limited = [...values, ['bulk'], [5]];
       expect(await looked(claimLimited.ready, ...limited)).toBeLessThan(1_000);

@@ -20,7 +20,9 @@ const newDir = useTempDirs();
 
 const WANTED: readonly (readonly [name: string, sql: string, index: string])[] = [
   ['selectReady', claims.selectReady, 'step_tracker_ready'],
-  ['selectReadyQueues', claims.selectReadyQueues, 'step_tracker_ready'],
+  ['selectReadyLevel', claims.selectReadyLevel, 'step_tracker_ready'],
+  ['selectFirstQueue', claims.selectFirstQueue, 'step_tracker_ready'],
+  ['selectNextQueue', claims.selectNextQueue, 'step_tracker_ready'],
   ['selectDue', claims.selectDue, 'step_tracker_due'],
   ['selectPinned', claims.selectPinned, 'step_tracker_pinned'],
   ['selectSuspects', claims.selectSuspects, 'step_tracker_suspect'],

@@ -3,6 +3,7 @@ import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX } from '../bounds.ts';
 import { FOLLOWER_DUE_MS } from '../follow.ts';
 import { refuseNotRunnable } from '../runnable.ts';
+import { type InLine, inShares } from '../shares.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
   ClaimedTask,
@@ -94,11 +95,6 @@ export function hasStaleKey(task: TaskRecord, now: number): boolean {
   return task.key !== undefined && isEnded(task) && (task.keyUntil ?? now) < now;
 }
 
-const byUrgency = by<TaskRecord>(
-  (task) => -task.priority,
-  (task) => task.runAt,
-  (task) => task.taskId,
-);
 const byDueTime = by<TaskRecord>(
   (task) => task.runAt,
   (task) => task.taskId,
@@ -114,15 +110,12 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
   for (const task of tables.tasks.values()) {
     if (isFor(request, task, now)) (task.status === 'pending' ? ready : woken).push(task);
   }
-  ready.sort(byUrgency);
   woken.sort(byDueTime);
   const hasRoom = roomIn(tables);
-  // Without limits only the heads matter; with them, whatever lies behind what has no room, too.
+  // Without limits only the head of sleepers matters; with them, what lies behind what has no room, too.
   const hasLimits = tables.flow.queues.size + tables.flow.machines.size > 0;
-  const countEach = hasLimits ? tables.tasks.size : countMax;
-  const heads = [...ready.slice(0, countEach), ...woken.slice(0, countEach)];
-  return heads
-    .sort(byUrgency)
+  const heads = [...ready, ...woken.slice(0, hasLimits ? woken.length : countMax)];
+  return inShares(heads, inLine, request.behind)
     .filter(hasRoom)
     .slice(0, countMax)
     .map((task) => {
@@ -137,6 +130,11 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
       task.lastUpdate = now;
       return claimedTaskOf(task, now, request.payloadBytesMax);
     });
+}
+
+function inLine(task: TaskRecord): InLine {
+  const { taskId: id, queue, priority, runAt } = task;
+  return { id, route: routeOf(task), queue, priority, runAt };
 }
 
 function isFor({ routes, journal, head }: ClaimRequest, task: TaskRecord, now: number): boolean {

@@ -17,6 +17,7 @@ export function claimedTaskOf(
     epoch: task.claimEpoch,
     machine: task.machine,
     version: task.version,
+    queue: task.queue,
     payload: isOversize ? undefined : task.payload,
     oversizeBytes: isOversize ? bytes : undefined,
     key: task.key,

@@ -5,6 +5,7 @@ import type { SettleAnswer, Settlement } from '../tasks.ts';
 import type { EndStatus, PodId } from '../words.ts';
 import { forkIn, put } from './archive.ts';
 import { by, isEnded, type MemoryTables, type TaskRecord, unstorable } from './tables.ts';
+import { noteServed } from './turns.ts';
 
 export interface Ending {
   readonly to: EndStatus;
@@ -102,6 +103,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
   if (settlement.tail) put(tables, settlement.tail);
   const ending = endingOf(task, settlement);
   if (ending) {
+    noteServed(tables, task);
     end(tables, task, ending);
     return;
   }

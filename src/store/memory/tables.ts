@@ -123,6 +123,8 @@ export class MemoryTables extends Server {
   hasSerials = false;
   /** The same of tasks that follow others. */
   hasFollowers = false;
+  /** By serial key whose turn is to be given on: until when the one that had it has taken its time. */
+  readonly servedUntil = new Map<string, number>();
   readonly random: Random;
   readonly clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();

@@ -31,11 +31,21 @@ export function giveTurns(tables: MemoryTables): void {
     task.status = 'pending';
     task.waitFor = undefined;
     task.serialHeld = true;
-    // Behind those of other keys that are ready by now: no key waits for another one's flood.
-    task.runAt = now;
+    task.runAt = Math.max(task.runAt, tables.servedUntil.get(keyOf(task)) ?? task.runAt);
     task.lastUpdate = now;
     tables.hint('ready');
   }
+  tables.servedUntil.clear();
+}
+
+/**
+ * Its key's next one stands where it would be ready if nobody but this key were there: not before this one has
+ * begun at its own place, and taken its time. So a key neither goes to the back of the line at each turn, nor
+ * keeps other keys waiting with its flood.
+ */
+export function noteServed(tables: MemoryTables, task: TaskRecord): void {
+  if (!task.serialHeld || task.claimedAt === undefined) return;
+  tables.servedUntil.set(keyOf(task), task.runAt + tables.now() - task.claimedAt);
 }
 
 export function keyOf({ queue, serialKey }: TaskRecord): string {

@@ -16,19 +16,21 @@ const COUNT_MAX = 50;
 
 export async function claimSingly(
   pool: Pool,
-  { pod, routes, journal, token, head, timeline }: ClaimRequest,
+  request: ClaimRequest,
   count: number,
   payloadBytesMax: number,
 ): Promise<Row[]> {
+  const { pod, routes, journal, token, head, timeline } = request;
   const at = [pod, routes, journal];
-  const found = await pool.query(selectHead[head], [...at, COUNT_MAX]);
+  const from = [behindOf(request), []];
+  const found = await pool.query(selectHead[head], [...at, COUNT_MAX, ...from]);
   const ids = found.map((row) => row['task_id'] as string);
   await pool.query(mendTasks, [ids]);
   const claimed: Row[] = [];
   for (const id of ids) {
     if (claimed.length >= count) break;
     try {
-      const values = [...at, id, 1, token, payloadBytesMax, timeline ?? null];
+      const values = [...at, id, ...from, token, payloadBytesMax, timeline ?? null, 1];
       claimed.push(...(await pool.query(claimTask[head], values)));
     } catch (error) {
       if (!isBadRow(error)) throw error;
@@ -36,6 +38,11 @@ export async function claimSingly(
     }
   }
   return claimed;
+}
+
+/** By route: the queue that the last claim ended with. */
+export function behindOf({ routes, behind }: ClaimRequest): (string | null)[] {
+  return routes.map((route) => behind?.get(route) ?? null);
 }
 
 /** Where the tables do not even allow that, the others are claimed past it. */

@@ -4,12 +4,12 @@
  */
 import { CENSUS_PRIORITIES_MAX, CENSUS_QUEUES_MAX, CENSUS_ROUTES_MAX } from '../census.ts';
 import { owners, silenceOf } from './pod-health.sql.ts';
+import { READY as IS_READY, urgency } from './ready-head.sql.ts';
 import { sql } from './sql.ts';
 import { ENDED_ORDER, endedBefore, firstKeyUntil, mayGo } from './step-tracker-sweep.sql.ts';
 
-const READY = sql`route = known.route and status = 'pending' and not paused and crashes < 2
-         and pinned_to is null`;
-const READY_ORDER = 'queue, priority desc, run_at, task_id';
+const READY = sql`route = known.route and ${IS_READY}`;
+const READY_ORDER = `${urgency}, queue, run_at, task_id`;
 const DUE = sql`route = known.route and status = 'waiting' and wait_for <> 'turn' and not paused
          and crashes < 2 and pinned_to is null`;
 const SUSPECT = sql`route = known.route and status in ('pending', 'waiting')
@@ -30,25 +30,16 @@ function firstOf(where: string): string {
   return sql`(select run_at from step_tracker where ${where} order by ${ORDER} limit 1)`;
 }
 
-/**
- * By hops from priority to priority of each queue: within one of them the index is in the order of due
- * times.
- */
+/** By hops from place to place, a queue at one priority: the first of each is the first that is due there. */
 const firstReady = sql`(
-      with recursive hop (queue, priority, run_at) as (
-        (select queue, priority, run_at from step_tracker
+      with recursive hop (urgency, queue, run_at) as (
+        (select ${urgency}, queue, run_at from step_tracker
           where ${READY} order by ${READY_ORDER} limit 1)
         union all
-        select next.queue, next.priority, next.run_at from hop cross join lateral (
-          (select queue, priority, run_at from step_tracker
-            where ${READY} and step_tracker.queue = hop.queue
-              and step_tracker.priority < hop.priority
-            order by priority desc, run_at, task_id limit 1)
-          union all
-          (select queue, priority, run_at from step_tracker
-            where ${READY} and step_tracker.queue > hop.queue
-            order by ${READY_ORDER} limit 1)
-          limit 1) next)
+        select next.urgency, next.queue, next.run_at from hop cross join lateral (
+          select ${urgency} as urgency, queue, run_at from step_tracker
+           where ${READY} and (${urgency}, step_tracker.queue) > (hop.urgency, hop.queue)
+           order by ${READY_ORDER} limit 1) next)
       select min(run_at) from (select run_at from hop limit ${CENSUS_PRIORITIES_MAX}) few)`;
 
 function agoOf(time: string): string {

@@ -1,5 +1,5 @@
 /** Tasks on their way in: enqueued, claimed, and found again by those who hold them. */
-import type { RunId } from '../../ground/index.ts';
+import type { Clock, RunId } from '../../ground/index.ts';
 import type { StartNote } from '../acts.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { CallerTx } from '../caller-tx.ts';
@@ -11,7 +11,8 @@ import type { PodId, TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { batchesOf, columnsOf } from './batches.ts';
 import { CallerTxs, type Way } from './caller-tx.ts';
-import { claimSingly } from './careful-claim.ts';
+import { behindOf, claimSingly } from './careful-claim.ts';
+import { ClaimEdge } from './claim-edge.ts';
 import { isBadRow } from './driver-errors.ts';
 import { type Hinter, notifyReady } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
@@ -38,9 +39,18 @@ export class PostgresIntake {
   readonly #turns: PostgresTurns;
   readonly #limits: PostgresLimits;
   readonly #callers: CallerTxs;
+  readonly #clock: Clock;
+  readonly #edge = new ClaimEdge();
 
-  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
+  constructor(
+    pool: Pool,
+    hinter: Hinter,
+    turns: PostgresTurns,
+    limits: PostgresLimits,
+    clock: Clock,
+  ) {
     this.#pool = pool;
+    this.#clock = clock;
     this.#hinter = hinter;
     this.#turns = turns;
     this.#limits = limits;
@@ -178,20 +188,49 @@ export class PostgresIntake {
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];
     const { claimMode } = this.#pool.way;
-    const values = (max: number) => {
-      const fetchCount = claimMode === 'cas' ? max * OVER_FETCH : max;
-      return [pod, routes, journal, fetchCount, max, token, payloadBytesMax, timeline ?? null];
+    const isWhole = head !== 'ready' || this.#edge.isWhole(this.#clock.monotonicMs());
+    const dueFrom = isWhole ? [] : this.#edge.dueFromOf(routes);
+    const valuesOf = (fetchMax: number, max: number, from: readonly number[]) => {
+      const behind = behindOf(request);
+      const rest = [token, payloadBytesMax, timeline ?? null, max];
+      return [pod, routes, journal, fetchMax, behind, from, ...rest];
     };
     const unlimited = async (max: number) => {
+      const values = valuesOf(claimMode === 'cas' ? max * OVER_FETCH : max, max, dueFrom);
       try {
-        return await this.#pool.query(taking.claimTasks[claimMode][head], values(max));
+        if (head !== 'ready')
+          return await this.#pool.query(taking.claimTasks[claimMode][head], values);
+        return await this.#claimReady(isWhole, values, routes);
       } catch (error) {
         if (!isBadRow(error)) throw error;
         return claimSingly(this.#pool, request, max, payloadBytesMax);
       }
     };
-    const rows = await this.#limits.claim(request, count, values(count), unlimited);
+    const rows = await this.#limits.claim(
+      request,
+      count,
+      (max) => valuesOf(max, max, []),
+      unlimited,
+    );
     return rows.map(claimedTaskOf);
+  }
+
+  async #claimReady(
+    isWhole: boolean,
+    values: readonly unknown[],
+    routes: readonly string[],
+  ): Promise<Row[]> {
+    const { claimMode } = this.#pool.way;
+    const fromMs = this.#clock.monotonicMs();
+    const rows = isWhole
+      ? await this.#pool.query(taking.claimTasks[claimMode].ready, values)
+      : await this.#pool.query(taking.claimKnown[claimMode], [
+          ...values,
+          ...this.#edge.knownOf(routes),
+        ]);
+    const nowMs = this.#clock.monotonicMs();
+    this.#edge.looked(isWhole, rows, { nowMs, tookMs: nowMs - fromMs });
+    return rows;
   }
 
   async held(

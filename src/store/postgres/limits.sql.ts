@@ -3,7 +3,6 @@
  * drift: a claim holds the row of the limit, and looks by a statement after that at how many are claimed.
  */
 import { msOf, sql } from './sql.ts';
-import { claimBy, limit, lock, routeHeads } from './step-tracker-claim.sql.ts';
 
 /** Which queues have one, and are not paused. There are few. */
 export const selectLimited = sql`
@@ -20,46 +19,6 @@ export const countClaimed = sql`
   select queue, count(*)::int as claimed from step_tracker
    where claimed_by is not null and pinned_to is null and queue = any ($1::text[])
    group by queue`;
-
-const room = sql`
-  room as materialized (
-    select * from unnest($9::text[], $10::int[]) as room (queue, count)
-     where count > 0 and $3::text is not null),
-  wanted as materialized (
-    select distinct route from unnest($2::text[]) as route
-     where not exists (
-       select 1 from machine_pauses where machine = regexp_replace(route, '@[^@]*$', ''))),
-  place as materialized (select wanted.route, room.queue from wanted cross join room)`;
-
-/** Of each queue no more than it has room for. */
-const within = sql`
-    select task_id, claim_epoch from (
-      select head.*, row_number() over (
-               partition by head.queue order by priority desc, run_at, task_id) as number
-        from head) ranked
-      join room on room.queue = ranked.queue
-     where ranked.number <= room.count
-     order by priority desc, run_at, task_id ${limit}`;
-
-function claimWithin(kind: 'ready' | 'suspect'): string {
-  const names = { ready: ['ready', 'due'], suspect: ['suspect'] }[kind];
-  const all = names.map((name) => `select * from ${name}_head`).join(' union all ');
-  const heads = [
-    room,
-    ...routeHeads(kind, lock, sql`queue = any ($9::text[])`),
-    sql` head as (${all})`,
-  ];
-  return claimBy(kind, heads.join(','), within);
-}
-
-/**
- * As `claimTasks`, without what is pinned to a journal; $9 queues whose limits are held, $10 how much room
- * each has.
- */
-export const claimLimited = {
-  ready: claimWithin('ready'),
-  suspect: claimWithin('suspect'),
-} as const;
 
 /** Every queue that has open tasks, a limit, or is paused; at the cost of what is open. */
 export const selectQueues = sql`

@@ -24,6 +24,7 @@ import type { Hinter } from './hinter.ts';
 import * as statements from './limits.sql.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
+import { claimLimited } from './step-tracker-claim.sql.ts';
 import { mendOpen } from './step-tracker-mend.sql.ts';
 
 /** Which queues have a limit is looked at this often; that they have one is known to every claim. */
@@ -52,7 +53,7 @@ export class PostgresLimits {
   async claim(
     request: ClaimRequest,
     count: number,
-    values: readonly unknown[],
+    values: (count: number) => readonly unknown[],
     rest: (count: number) => Promise<Row[]>,
   ): Promise<Row[]> {
     await this.#look();
@@ -76,7 +77,7 @@ export class PostgresLimits {
   async #claimOrMend(
     request: ClaimRequest,
     count: number,
-    values: readonly unknown[],
+    values: (count: number) => readonly unknown[],
   ): Promise<Row[]> {
     try {
       return await this.#claim(request, count, values);
@@ -87,7 +88,11 @@ export class PostgresLimits {
     }
   }
 
-  async #claim({ head }: ClaimRequest, count: number, values: readonly unknown[]): Promise<Row[]> {
+  async #claim(
+    { head }: ClaimRequest,
+    count: number,
+    values: (count: number) => readonly unknown[],
+  ): Promise<Row[]> {
     return this.#pool.transaction(async (send) => {
       const held = await send(statements.lockLimits, [this.#limited]);
       if (held.length === 0) return [];
@@ -103,9 +108,7 @@ export class PostgresLimits {
         Math.max(0, (max as number) - ((claimed.get(queue) as number | undefined) ?? 0)),
       );
       if (rooms.every((room) => room === 0)) return [];
-      const [pod, routes, journal, , , token, bytesMax, timeline] = values;
-      const same = [pod, routes, journal, count, count, token, bytesMax, timeline];
-      return send(statements.claimLimited[head], [...same, queues, rooms]);
+      return send(claimLimited[head], [...values(count), queues, rooms]);
     });
   }
 

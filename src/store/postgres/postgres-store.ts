@@ -92,7 +92,7 @@ class PostgresStore implements Store {
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
     this.#throttles = new PostgresThrottles(this.#pool);
-    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits, clock);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns, this.#limits);
     const tell = (rows: readonly Row[]) => this.#settler.tell(rows);
     this.#persisting = new PostgresPersisting(this.#pool, clock, tell);

@@ -39,6 +39,7 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     epoch: row['claim_epoch'] as number,
     machine: row['machine'] as string,
     version: row['version'] as number,
+    queue: row['queue'] as string,
     payload: maybe(row['payload']),
     oversizeBytes: maybe(row['oversize']),
     key: maybe(row['key']),

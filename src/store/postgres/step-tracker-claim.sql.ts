@@ -1,5 +1,20 @@
 /** Statements on step_tracker by which a pod takes tasks, and finds again what it has taken. */
 import { BLOCKED_MS_MAX, COUNT_MAX } from '../bounds.ts';
+import {
+  chosenFrom,
+  closed,
+  inShares,
+  isOpenIn,
+  lockedOfChosen,
+  placesByHops,
+  placesKnown,
+  placesWithRoom,
+  READY,
+  readyHead,
+  rooms,
+  urgency,
+  wanted,
+} from './ready-head.sql.ts';
 import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
 import { tallies } from './step-tracker.sql.ts';
 
@@ -16,7 +31,7 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
       : sql`case when ${bytes} <= ${bytesMax} then task.payload end as payload,
   case when ${bytes} > ${bytesMax} then ${bytes} end as oversize`;
   return sql`
-  task.task_id, task.generation, task.claim_epoch, task.machine, task.version,
+  task.task_id, task.generation, task.claim_epoch, task.machine, task.version, task.queue,
   ${payload},
   task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
   task.interrupted, task.cut_epoch, task.last_seq, task.control, task.trace_parent, task.pinned_to,
@@ -38,32 +53,10 @@ const claimedNames = sql`
   pinned_to, claim_token, last_hash, deadline_ms, age_ms, waited_ms, oversize`;
 
 /** Each head is written as its index is, or the planner would not use it. */
-const HEADS = {
-  ready: [
-    {
-      name: 'ready',
-      where: sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`,
-      order: 'priority desc, run_at, task_id',
-      isByQueue: true,
-    },
-    {
-      name: 'due',
-      where: sql`status = 'waiting' and wait_for <> 'turn' and not paused and crashes < 2
-              and pinned_to is null`,
-      order: 'run_at, task_id',
-      isByQueue: false,
-    },
-  ],
-  suspect: [
-    {
-      name: 'suspect',
-      where: sql`status in ('pending', 'waiting') and wait_for is distinct from 'turn' and not paused
-              and crashes >= 2 and pinned_to is null`,
-      order: 'run_at, task_id',
-      isByQueue: false,
-    },
-  ],
-} as const;
+const DUE = sql`status = 'waiting' and wait_for <> 'turn' and not paused and crashes < 2
+              and pinned_to is null`;
+const SUSPECT = sql`status in ('pending', 'waiting') and wait_for is distinct from 'turn' and not paused
+              and crashes >= 2 and pinned_to is null`;
 
 /** A pod's own head: what is pinned to its journal, of any route it has. */
 const PINNED = {
@@ -71,120 +64,103 @@ const PINNED = {
   suspect: sql`crashes >= 2`,
 } as const;
 
-export const lock = sql`for update skip locked`;
+type Kind = keyof typeof PINNED;
 
-/** The heads of routes: of each queue by itself where there may be many, or else of all that are open. */
-export function routeHeads(kind: keyof typeof HEADS, locking: string, isOpen: string): string[] {
-  return HEADS[kind].map(
-    ({ name, where, order, isByQueue }) => sql`
+const headColumns = sql`task_id, route, queue, priority, run_at, claim_epoch`;
+const lock = sql`for update skip locked`;
+
+/** The first of each route by due time, whatever queue they are in. */
+function headBy(name: string, where: string, isOpen: string, locking: string): string {
+  return sql`
   ${name}_head as materialized (
-    select head.* from ${isByQueue ? 'place' : 'wanted as place'} cross join lateral (
-      select task_id, priority, run_at, claim_epoch, queue from step_tracker
-       where route = place.route and ${isByQueue ? 'queue = place.queue' : isOpen}
-         and ${where} and run_at <= now()
-       order by ${order} limit $4 ${locking}) head
-     where exists (select 1 from fence))`,
-  );
+    select head.* from wanted cross join lateral (
+      select ${headColumns} from step_tracker
+       where route = wanted.route and ${isOpen} and ${where}
+         and run_at >= wanted.due_from and run_at <= now()
+       order by run_at, task_id limit $4 ${locking}) head
+     where exists (select 1 from fence))`;
 }
 
-/** Queues that a claim passes over: paused ones, and those with a limit, which have their own. */
-const closed = sql`
-  closed as materialized (
-    select coalesce(array_agg(queue), '{}') as queues from queue_limits
-     where paused or max_claimed is not null)`;
-const isOpen = onceFound(sql`queue <> all ((select queues from closed)::text[])`);
-
-/** More queues of one route are not looked at by one claim. */
-const QUEUE_COUNT_MAX = 1_000;
-
-/** What the pod has, without machines that are paused. */
-const wanted = sql`
-  wanted as materialized (
-    select distinct route from unnest($2::text[]) as route
-     where not exists (
-       select 1 from machine_pauses where machine = regexp_replace(route, '@[^@]*$', '')))`;
-
-/** By hops over the index: what is ready, by route and queue. */
-const places = sql`
-  hop (route, queue, number) as (
-    select wanted.route, first.queue, 1 from wanted cross join lateral (
-      select queue from step_tracker where route = wanted.route and ${HEADS.ready[0].where}
-       order by queue limit 1) first
-    union all
-    select hop.route, next.queue, hop.number + 1 from hop cross join lateral (
-      select queue from step_tracker
-       where route = hop.route and ${HEADS.ready[0].where} and queue > hop.queue
-       order by queue limit 1) next
-     where hop.number < ${QUEUE_COUNT_MAX}),
-  place as materialized (select route, queue from hop where ${isOpen})`;
-
-function headsOf(kind: keyof typeof HEADS, locking: string): string {
-  const heads = routeHeads(kind, locking, isOpen);
-  const pinned = sql`
+function pinnedHead(kind: Kind, locking: string): string {
+  return sql`
   pinned_head as materialized (
-    select task_id, priority, run_at, claim_epoch, queue from step_tracker
+    select ${headColumns} from step_tracker
      where pinned_to = $3 and pinned_to is not null and status in ('pending', 'waiting')
        and wait_for is distinct from 'turn' and not paused and ${PINNED[kind]}
        and route = any ($2) and run_at <= now() and exists (select 1 from fence)
      order by run_at, task_id limit $4 ${locking})`;
-  const names = [...HEADS[kind].map(({ name }) => `${name}_head`), 'pinned_head'];
-  const all = names.map((name) => `select * from ${name}`).join(' union all ');
-  const routes = kind === 'ready' ? [wanted, places] : [wanted];
-  return [closed, ...routes, ...heads, pinned, sql` head as (${all})`].join(',');
+}
+
+/** `locking` is for what is taken in the order in which it is found; of queues only what is chosen is locked. */
+function headsOf(kind: Kind, locking: string, places = placesByHops): string {
+  const [isOpen, pinned] = [isOpenIn(), pinnedHead(kind, locking)];
+  const parts =
+    kind === 'ready'
+      ? [places, readyHead, headBy('due', DUE, isOpen, locking), pinned]
+      : [headBy('suspect', SUSPECT, isOpen, locking), pinned];
+  const names = { ready: ['ready', 'due', 'pinned'], suspect: ['suspect', 'pinned'] }[kind];
+  return [closed, wanted, ...parts, chosenFrom(names)].join(',');
 }
 
 /** Said again of the row itself: it may have been put off or paused while the update waited for it. */
-function isClaimable(kind: keyof typeof HEADS): string {
+function isClaimable(kind: Kind): string {
   return sql`
        task.status in ('pending', 'waiting') and task.wait_for is distinct from 'turn'
        and not task.paused and task.run_at <= now() and task.${PINNED[kind]}`;
 }
 
-/** `heads`: what `pick` picks from. */
-export function claimBy(kind: keyof typeof HEADS, heads: string, pick: string): string {
+/** `pick` is the last of `parts`. Answers in the order in which they were chosen. */
+function claimBy(kind: Kind, ...parts: readonly string[]): string {
   return sql`
-  with recursive ${fenceOf(`'up'`, '$8')},${heads},
-  pick as materialized (${pick}),
+  with recursive ${fenceOf(`'up'`, '$9')},${parts.join(',')},
   claimed as (
     update step_tracker task
-       set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = $1, claim_token = $6,
+       set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = $1, claim_token = $7,
            claimed_at = clock_timestamp(), claims = least(claims, ${COUNT_MAX - 1}) + 1,
            serial_held = serial_key is not null, claim_epoch = ${nextEpoch},
            last_update = clock_timestamp()
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
-    returning ${claimedColumns('$7::int')}, task.priority, task.run_at)
-  select ${claimedNames} from claimed order by priority desc, run_at, task_id`;
+    returning ${claimedColumns('$8::int')}, task.route, task.priority, task.run_at, pick.head,
+              pick.is_behind)
+  select ${claimedNames}, queue, route, ${urgency} as urgency, head,
+         extract(epoch from run_at)::float8 as ready_at
+    from (select *, row_number() over (partition by priority, queue order by run_at, task_id) as number
+            from claimed) numbered order by ${inShares}`;
 }
 
 /** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */
-export const limit = sql`limit (select $5::int)`;
+const limit = sql`limit (select $10::int)`;
 
-export const mostUrgent = sql`
-    select task_id, claim_epoch from head order by priority desc, run_at, task_id ${limit}`;
+const takeAll = sql`
+  pick as materialized (select task_id, claim_epoch, head, is_behind from chosen ${limit})`;
 
 /**
  * Of several times as many as wanted, each pod prefers others of the same priority: rivals seldom
  * meet. In the order of ids, so that those who do meet wait for each other in one direction only.
  */
 const rendezvous = sql`
+  pick as materialized (
     select * from (
-      select task_id, claim_epoch from (
-        select * from head order by priority desc, run_at, task_id limit $4) urgent
+      select task_id, claim_epoch, head, is_behind from chosen
        order by priority desc, md5($1 || task_id) ${limit}) mine
-     order by task_id offset 0`;
+     order by task_id offset 0)`;
+
+const lockedUpTo = sql`${lockedOfChosen},
+  pick as materialized (select * from locked ${limit})`;
 
 /**
- * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head, $5 how many to take, $6 token,
- * $7 the largest payload that is handed over, in bytes, $8 the timeline it is meant for, or null.
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; of each route $5 the queue that the last
+ * claim ended with, $6 since when sleepers may be due; $7 token, $8 the largest payload that is handed over, in
+ * bytes, $9 the timeline it is meant for, or null, $10 how many to take.
  * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking;
  * `cas` lets the row decide, which takes away what a rival has taken meanwhile.
  */
 export const claimTasks = {
   'skip-locked': {
-    ready: claimBy('ready', headsOf('ready', lock), mostUrgent),
-    suspect: claimBy('suspect', headsOf('suspect', lock), mostUrgent),
+    ready: claimBy('ready', headsOf('ready', lock), lockedUpTo),
+    suspect: claimBy('suspect', headsOf('suspect', lock), takeAll),
   },
   cas: {
     ready: claimBy('ready', headsOf('ready', ''), rendezvous),
@@ -192,25 +168,56 @@ export const claimTasks = {
   },
 } as const;
 
-/** As a head is looked at, without touching it: $1 pod, $2 routes, $3 journal, $4 count. Answers ids. */
-function lookAt(kind: keyof typeof HEADS): string {
+/** The same, from the places that are known: see `placesKnown` for $11 to $14. */
+export const claimKnown = {
+  'skip-locked': claimBy('ready', headsOf('ready', lock, placesKnown), lockedUpTo),
+  cas: claimBy('ready', headsOf('ready', '', placesKnown), rendezvous),
+} as const;
+
+/** Of each queue no more than it has room for. */
+const withinRoom = sql`
+      join room on room.queue = numbered.queue and numbered.in_queue <= room.count`;
+
+function claimWithin(kind: Kind): string {
+  const isHeld = sql`queue = any ($11::text[])`;
+  const heads = {
+    ready: [placesWithRoom, readyHead, headBy('due', DUE, isHeld, lock)],
+    suspect: [headBy('suspect', SUSPECT, isHeld, lock)],
+  }[kind];
+  const names = { ready: ['ready', 'due'], suspect: ['suspect'] }[kind];
+  const pick = { ready: lockedUpTo, suspect: takeAll }[kind];
+  return claimBy(kind, wanted, rooms, ...heads, chosenFrom(names, withinRoom), pick);
+}
+
+/**
+ * As `claimTasks`, without what is pinned to a journal; $11 queues whose limits are held, $12 how much room
+ * each has.
+ */
+export const claimLimited = {
+  ready: claimWithin('ready'),
+  suspect: claimWithin('suspect'),
+} as const;
+
+/** As a head is looked at, without touching it: $1 to $6. Answers ids. */
+function lookAt(kind: Kind): string {
   return sql`
   with recursive ${fenceOf(`'up'`)},
   ${headsOf(kind, '')}
-  select task_id from head order by priority desc, run_at, task_id limit $4`;
+  select task_id from chosen order by ${inShares}`;
 }
 export const selectHead = { ready: lookAt('ready'), suspect: lookAt('suspect') } as const;
 
 const single = sql`
-    select task_id, claim_epoch from step_tracker
+  pick as materialized (
+    select task_id, claim_epoch, 'single' as head, false as is_behind from step_tracker
      where task_id = $4 and route = any ($2) and (pinned_to is null or pinned_to = $3)
-       and (pinned_to is not null or ${isOpen})
-       and exists (select 1 from fence) ${limit} ${lock}`;
+       and (pinned_to is not null or route in (select route from wanted) and ${isOpenIn()})
+       and exists (select 1 from fence) ${limit} ${lock})`;
 
-/** One task: $4 is its id and $5 is 1. The others as in `claimTasks`. */
+/** One task: $4 is its id and $10 is 1. The others as in `claimTasks`. */
 export const claimTask = {
-  ready: claimBy('ready', closed, single),
-  suspect: claimBy('suspect', closed, single),
+  ready: claimBy('ready', closed, wanted, single),
+  suspect: claimBy('suspect', closed, wanted, single),
 } as const;
 
 /** $1 pod, $2 after this id, $3 count, $4 the largest payload in bytes. */
@@ -258,7 +265,7 @@ export const wakeBlocked = sql`
   blocked as materialized (
     select found.task_id from wanted cross join lateral (
       select task_id from step_tracker
-       where route = wanted.route and ${HEADS.ready[1].where} and wait_for in ('version', 'key')
+       where route = wanted.route and ${DUE} and wait_for in ('version', 'key')
          and run_at > now() and run_at <= now() + ${BLOCKED_MS_MAX} * interval '1 millisecond'
        order by task_id for no key update skip locked) found)
   update step_tracker task set run_at = now(), last_update = clock_timestamp()
@@ -268,11 +275,11 @@ export const wakeBlocked = sql`
 export const countClaimable = sql`
   select ${tallies} from step_tracker
    where route = any ($1::text[]) and (
-     ${[...HEADS.ready, ...HEADS.suspect].map(({ where }) => `(${where})`).join(' or ')})
+     ${[READY, DUE, SUSPECT].map((where) => `(${where})`).join(' or ')})
    group by route, machine, version order by route collate "C"`;
 
 /** $1 routes. By the index of suspects, which is mostly empty. */
 export const selectHasSuspects = sql`
   select exists (
     select 1 from step_tracker
-     where route = any($1::text[]) and ${HEADS.suspect[0].where} and run_at <= now()) as has_suspects`;
+     where route = any($1::text[]) and ${SUSPECT} and run_at <= now()) as has_suspects`;

@@ -47,13 +47,14 @@ export const settleTasks = sql`
   given (${LISTS}) as materialized (
     select ${TYPES.map((type, index) => `$${index + 2}::${type}[]`).join(', ')}),
   leaving as materialized (
-    select leaving.* from given, unnest(${LISTS})
+    select leaving.*, free.served_until from given, unnest(${LISTS})
         as leaving (task_id, generation, epoch, goes_to, outcome, result, error, wait_for, after_ms,
           is_untouched, retries_add, has_completed_step, last_seq, last_hash,
           tail_generation, tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash,
           tail_last_hash, tail_state, tail_events, version)
       cross join lateral (
-        select 1 from step_tracker task where task.task_id = leaving.task_id
+        select task.run_at + (clock_timestamp() - task.claimed_at) as served_until
+          from step_tracker task where task.task_id = leaving.task_id
            for no key update skip locked) free
      order by leaving.task_id collate "C" offset 0),
   settled as (
@@ -88,6 +89,7 @@ export const settleTasks = sql`
        task.generation = leaving.generation and task.claim_epoch = leaving.epoch
        and task.claimed_by = $1 and task.status = 'claimed'`)}
     returning task.task_id, task.status, task.queue, task.serial_key, ${isFollowed} as is_followed,
+              extract(epoch from served_until)::float8 as served_until,
               tail_generation, tail_epoch,
               tail_first_seq, tail_last_seq,
               tail_prev_hash, tail_last_hash, tail_state, tail_events),
@@ -98,7 +100,7 @@ export const settleTasks = sql`
            tail_last_hash, tail_state, tail_events
       from settled where tail_events is not null
     ${extendOrRefuse})
-  select task_id, status, queue, serial_key, is_followed from settled`;
+  select task_id, status, queue, serial_key, served_until, is_followed from settled`;
 
 /**
  * $1 pod, $2 tasks, $3 generations, $4 epochs: which of them their owner has ended already, and which

@@ -100,7 +100,7 @@ function takeTo(to: keyof typeof TO): string {
     from moved
    where task.task_id = moved.task_id and ${onceFound('task.claimed_by = $2')}
   returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'moved.run_at')},
-    task.status, task.queue, task.serial_key, task.outcome, task.error,
+    task.status, task.serial_key, task.outcome, task.error,
     moved.claim_epoch as previous_epoch`;
 }
 

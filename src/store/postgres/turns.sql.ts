@@ -14,14 +14,16 @@ const isHeld = sql`exists (
    where holder.queue = key.queue and holder.serial_key = key.serial_key and holder.serial_held)`;
 
 /**
- * Gives every key that is free its next one: the first that is due. It is due from now on, behind what
- * is ready of other keys, so that none waits for another's flood. Keys in one order, so that two who do
+ * Gives every key that is free its next one: the first that is due. It stands where it would be ready if
+ * nobody but its key were there: not before the one before it had begun at its own place and taken its time.
+ * So a key neither goes to the back of the line at each turn, nor keeps other keys waiting with its flood.
+ * Keys in one order, so that two who do
  * this wait in one direction only. Answers every key, and whether a turn was given. That a key is held
  * is asked of each by itself: a join would read all that are held.
  */
 const give = sql`
   next as materialized (
-    select found.task_id from key cross join lateral (
+    select found.task_id, key.served_until from key cross join lateral (
       select task_id from step_tracker
        where queue = key.queue and serial_key = key.serial_key and ${waits} and run_at <= now()
        order by run_at, task_id limit 1) found
@@ -29,7 +31,8 @@ const give = sql`
      order by key.queue, key.serial_key offset 0),
   given as (
     update step_tracker task
-       set status = 'pending', wait_for = null, waiting_on = null, serial_held = true, run_at = now(),
+       set status = 'pending', wait_for = null, waiting_on = null, serial_held = true,
+           run_at = greatest(task.run_at, next.served_until),
            last_update = clock_timestamp()
       from next
      where task.task_id = next.task_id and ${onceFound(sql`
@@ -41,11 +44,12 @@ const give = sql`
       on given.queue = key.queue and given.serial_key = key.serial_key
    order by key.queue, key.serial_key`;
 
-/** $1 queues, $2 serial keys. */
+/** $1 queues, $2 serial keys, $3 until when the one before has taken its time. */
 export const giveTurns = sql`
   with key as materialized (
-    select distinct queue, serial_key
-      from unnest($1::text[], $2::text[]) as asked (queue, serial_key)),
+    select queue, serial_key, to_timestamp(max(served_until)) as served_until
+      from unnest($1::text[], $2::text[], $3::float8[]) as asked (queue, serial_key, served_until)
+     group by queue, serial_key),
   ${give}`;
 
 const arrivals = sql`
@@ -55,7 +59,8 @@ const arrivals = sql`
 
 /** $1 how many: the keys of what came in, or became due, since somebody looked last. */
 export const giveArrivals = sql`
-  with key as materialized (select distinct queue, serial_key from (${arrivals}) arrived),
+  with key as materialized (
+    select distinct queue, serial_key, null::timestamptz as served_until from (${arrivals}) arrived),
   ${give}`;
 
 /** $1 how many. Those that have another before them are looked at no more until it ends. */
@@ -86,5 +91,5 @@ export const giveOverdue = sql`
         where ${waits} and (queue, serial_key) > (hop.queue, hop.serial_key)
         order by queue, serial_key limit 1) after
       where hop.number < $3)),
-  key as materialized (select queue, serial_key from hop),
+  key as materialized (select queue, serial_key, null::timestamptz as served_until from hop),
   ${give}`;

@@ -52,7 +52,9 @@ export class PostgresTurns {
   async giveOn(rows: readonly Row[]): Promise<void> {
     const serial = rows.filter((row) => typeof row['serial_key'] === 'string');
     if (serial.length === 0) return;
-    const keys = [serial.map((row) => row['queue']), serial.map((row) => row['serial_key'])];
+    const keys = ['queue', 'serial_key', 'served_until'].map((column) =>
+      serial.map((row) => row[column]),
+    );
     try {
       const given = await this.#give(statements.giveTurns, keys);
       if (given.some(isGiven)) this.#hinter.hint('ready');

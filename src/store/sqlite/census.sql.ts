@@ -14,32 +14,27 @@ export const selectCensusRoutes = `
             where pod.status = 'up' and live.value = machine_registry.route) as is_live
     from machine_registry order by route limit ${CENSUS_ROUTES_MAX}`;
 
-const READY_IN = `${READY} and step_tracker.queue = hop.queue`;
-
-/**
- * By hops from queue to queue, and within each from priority to priority: within one of them the index is
- * in the order of due times.
- */
+/** By hops from priority to priority, and within each from queue to queue: there the first is the first due. */
 const firstReady = `(
-    with recursive place (queue) as (
-      select min(queue) from step_tracker where ${READY}
+    with recursive level (priority) as (
+      select max(priority) from step_tracker where ${READY}
       union all
-      select (select min(queue) from step_tracker where ${READY} and queue > place.queue)
-        from place where place.queue is not null
+      select (select max(priority) from step_tracker where ${READY} and priority < level.priority)
+        from level where level.priority is not null
        limit ${CENSUS_PRIORITIES_MAX}),
-    hop (queue, priority) as (
-      select queue, (select priority from step_tracker
-                      where ${READY} and step_tracker.queue = place.queue
-                      order by priority desc limit 1) from place where queue is not null
+    place (priority, queue) as (
+      select priority, (select min(queue) from step_tracker
+                         where ${READY} and priority = level.priority)
+        from level where priority is not null
       union all
-      select hop.queue, (select priority from step_tracker
-                          where ${READY_IN} and priority < hop.priority
-                          order by priority desc limit 1)
-        from hop where hop.priority is not null
+      select place.priority, (select min(queue) from step_tracker
+                               where ${READY} and priority = place.priority and queue > place.queue)
+        from place where place.queue is not null
        limit ${CENSUS_PRIORITIES_MAX})
-    select min((select run_at from step_tracker where ${READY_IN} and priority = hop.priority
+    select min((select run_at from step_tracker
+                 where ${READY} and priority = place.priority and step_tracker.queue = place.queue
                  order by run_at, task_id limit 1))
-      from hop where hop.priority is not null)`;
+      from place where queue is not null)`;
 
 function countOf(where: string): string {
   return `(select count(*) from (select 1 from step_tracker where ${where} limit @count))`;

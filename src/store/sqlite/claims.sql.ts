@@ -3,39 +3,43 @@ import { COUNT_MAX } from '../bounds.ts';
 import { raised } from './tasks.sql.ts';
 
 const ready = `status = 'pending' and paused = 0 and pinned_to is null and crashes < 2`;
-/** More queues of one route are not looked at by one claim. */
-const QUEUE_COUNT_MAX = 1_000;
+/** @route, @priority, or null for the highest there is: the next lower one. */
+export const selectReadyLevel = `
+  select priority from step_tracker
+   where route = @route and ${ready} and priority < coalesce(@priority, ${2 ** 31})
+   order by priority desc limit 1`;
 
-/** @route. By hops over the index: the queues that something is ready in. */
-export const selectReadyQueues = `
-  with recursive hop (queue, number) as (
-    select min(queue), 1 from step_tracker where route = @route and ${ready}
-    union all
-    select (select min(queue) from step_tracker
-             where route = @route and ${ready} and queue > hop.queue), number + 1
-      from hop where queue is not null and number < ${QUEUE_COUNT_MAX})
-  select queue from hop where queue is not null`;
+/** @route, @priority: the first queue. */
+export const selectFirstQueue = `
+  select queue from step_tracker
+   where route = @route and ${ready} and priority = @priority order by queue limit 1`;
 
-/** @route, @queue, @now, @count. Pinned rows are not in this index. */
+/** @route, @priority, @behind: the one behind that. */
+export const selectNextQueue = `
+  select queue from step_tracker
+   where route = @route and ${ready} and priority = @priority and queue > @behind
+   order by queue limit 1`;
+
+/** @route, @priority, @queue, @now, @from, @count. Pinned rows are not in this index. */
 export const selectReady = `
-  select task_id, queue, priority, run_at from step_tracker
-   where route = @route and queue = @queue and ${ready}
+  select task_id, route, queue, priority, run_at from step_tracker
+   where route = @route and priority = @priority and queue = @queue and ${ready}
      and run_at <= @now
-   order by priority desc, run_at, task_id limit @count`;
+   order by run_at, task_id limit @count offset @from`;
 
 /** @closed: queues that have no room, or are paused. */
 const isOpen = `queue not in (select value from json_each(@closed))`;
 
 /** @route, @now, @count, @closed. By due time: a long queue of sleepers is never looked through. */
 export const selectDue = `
-  select task_id, queue, priority, run_at from step_tracker
+  select task_id, route, queue, priority, run_at from step_tracker
    where route = @route and status = 'waiting' and paused = 0 and pinned_to is null and crashes < 2
      and wait_for <> 'turn' and run_at <= @now and ${isOpen}
    order by run_at, task_id limit @count`;
 
 /** @journal, @routes as JSON, @now, @count. What waits for this very host, sleepers of it included. */
 export const selectPinned = `
-  select task_id, null as queue, priority, run_at from step_tracker
+  select task_id, route, queue, 1 as is_pinned, priority, run_at from step_tracker
    where pinned_to = @journal and status in ('pending', 'waiting') and paused = 0 and crashes < 2
      and run_at <= @now and (wait_for is null or wait_for <> 'turn')
      and route in (select value from json_each(@routes))
@@ -43,7 +47,7 @@ export const selectPinned = `
 
 /** @route, @journal, @now, @count, @closed. What killed its process twice, wherever it comes from. */
 export const selectSuspects = `
-  select task_id, iif(pinned_to is null, queue, null) as queue, priority, run_at from step_tracker
+  select task_id, route, queue, pinned_to is not null as is_pinned, priority, run_at from step_tracker
    where route = @route and crashes >= 2 and status in ('pending', 'waiting') and paused = 0
      and run_at <= @now and (wait_for is null or wait_for <> 'turn')
      and (pinned_to is null and ${isOpen} or pinned_to = @journal)
@@ -59,7 +63,7 @@ const recordedAt = `iif(deadline_at is null, (
  * Not all of them: making an object of every column takes longer than finding the row. @bytes_max: of
  * a larger payload only the size is told.
  */
-const claimColumns = `task_id, generation, claim_epoch, machine, version, key,
+const claimColumns = `task_id, generation, claim_epoch, machine, version, queue, key,
   iif(octet_length(payload) <= @bytes_max, payload, null) as payload,
   iif(octet_length(payload) > @bytes_max, octet_length(payload), null) as oversize,
   key_generation, carry_from, retry_count, retries_max, crashes, interrupted, cut_epoch, last_seq,

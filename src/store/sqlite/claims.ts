@@ -2,6 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { rowRefused } from '../reasons.ts';
+import { type InLine, inShares } from '../shares.ts';
 import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -17,12 +18,17 @@ import { lookAtArrivals, passOnAfter } from './turns.ts';
 /** More is never claimed, or read, at once, whatever was asked for. */
 export const CLAIM_COUNT_MAX = 1_000;
 
+/** So many queues of one priority are looked at by one claim, closed ones among them. */
+const HOP_COUNT_MAX = 1_000;
+
 interface Candidate {
   readonly task_id: RunId;
-  /** Whose limit it counts against; a local run counts against none. */
-  readonly queue: string | null;
+  readonly route: string;
+  readonly queue: string;
   readonly priority: number;
   readonly run_at: number;
+  /** A local run counts against no limit. */
+  readonly is_pinned?: 0 | 1;
 }
 
 export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
@@ -31,9 +37,8 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
   if (count <= 0 || !isUp(tx, pod)) return [];
   lookAtArrivals(tx);
   const rooms = new Rooms(tx);
-  const next = candidates(tx, request, count, rooms)
-    .sort(byUrgency)
-    .filter(({ queue }) => rooms.take(queue))
+  const next = inShares(candidates(tx, request, count, rooms), inLine, request.behind)
+    .filter(({ queue, is_pinned }) => is_pinned === 1 || rooms.take(queue))
     .slice(0, count);
   return next.flatMap(({ task_id: task }) => {
     const values = { task, pod, token, bytes_max: payloadBytesMax, now: tx.now };
@@ -52,7 +57,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
   });
 }
 
-/** Up to `count` of every head: whichever is most urgent is among them. */
+/** As many of every head as are enough: who is next is among them. */
 function candidates(tx: Tx, request: ClaimRequest, count: number, rooms: Rooms): Candidate[] {
   const { routes, journal, head } = request;
   const now = tx.now;
@@ -62,25 +67,77 @@ function candidates(tx: Tx, request: ClaimRequest, count: number, rooms: Rooms):
     if (head === 'suspect') {
       return tx.all<Candidate>(sql.selectSuspects, { ...values, journal, closed });
     }
-    const open = tx
-      .all<{ queue: string }>(sql.selectReadyQueues, { route })
-      .filter(({ queue }) => !rooms.closed.includes(queue));
-    return [
-      ...open.flatMap(({ queue }) => tx.all<Candidate>(sql.selectReady, { ...values, queue })),
-      ...tx.all<Candidate>(sql.selectDue, { ...values, closed }),
-    ];
+    const behind = request.behind?.get(route) ?? '';
+    const due = tx.all<Candidate>(sql.selectDue, { ...values, closed });
+    return [...ready(tx, { ...values, behind }, rooms), ...due];
   });
   if (head === 'suspect') return found;
   const values = { journal, routes: JSON.stringify(routes), now, count };
   return [...found, ...tx.all<Candidate>(sql.selectPinned, values)];
 }
 
-function byUrgency(one: Candidate, other: Candidate): number {
-  return (
-    other.priority - one.priority ||
-    one.run_at - other.run_at ||
-    (one.task_id < other.task_id ? -1 : 1)
-  );
+interface Look {
+  readonly route: string;
+  readonly now: number;
+  readonly count: number;
+  readonly behind: string;
+}
+
+/** Of one priority after the other, until there is enough. */
+function ready(tx: Tx, look: Look, rooms: Rooms): Candidate[] {
+  const found: Candidate[] = [];
+  const { route, count } = look;
+  let level = tx.get<{ priority: number }>(sql.selectReadyLevel, { route, priority: null });
+  while (level && found.length < count) {
+    found.push(...atLevel(tx, { ...look, ...level }, rooms));
+    level = tx.get(sql.selectReadyLevel, { route, ...level });
+  }
+  return found;
+}
+
+/** An equal share of each queue; where some have less than theirs, more of the others. */
+function atLevel(tx: Tx, look: Look & { readonly priority: number }, rooms: Rooms): Candidate[] {
+  const { count } = look;
+  const queues = openQueues(tx, look, rooms);
+  const share = Math.ceil(count / queues.length);
+  const read = (queue: string, from: number, most: number) => {
+    const limit = Math.min(most, rooms.left(queue) - from);
+    return limit > 0
+      ? tx.all<Candidate>(sql.selectReady, { ...look, queue, from, count: limit })
+      : [];
+  };
+  const shares = queues.map((queue) => ({ queue, rows: read(queue, 0, share) }));
+  const found = shares.flatMap(({ rows }) => rows);
+  if (found.length >= count) return found;
+  const longer = shares.filter(({ rows }) => rows.length === share);
+  return [...found, ...longer.flatMap(({ queue }) => read(queue, share, count))];
+}
+
+/** From the one behind the last claim's round to it; no more than tasks are wanted. */
+function openQueues(
+  tx: Tx,
+  { route, priority, behind, count }: Look & { readonly priority: number },
+  rooms: Rooms,
+): string[] {
+  const open: string[] = [];
+  const next = (after: string) =>
+    tx.get<{ queue: string }>(sql.selectNextQueue, { route, priority, behind: after })?.queue;
+  let hasTurned = false;
+  let queue = next(behind);
+  for (let hops = 0; hops < HOP_COUNT_MAX && open.length < count; hops += 1) {
+    if (queue === undefined && !hasTurned) {
+      hasTurned = true;
+      queue = tx.get<{ queue: string }>(sql.selectFirstQueue, { route, priority })?.queue;
+    }
+    if (queue === undefined || (hasTurned && queue > behind)) break;
+    if (rooms.left(queue) > 0) open.push(queue);
+    queue = next(queue);
+  }
+  return open;
+}
+
+function inLine({ task_id: id, route, queue, priority, run_at: runAt }: Candidate): InLine {
+  return { id, route, queue, priority, runAt };
 }
 
 export function held(

@@ -46,12 +46,15 @@ export class Rooms {
 
   isWanted = (route: string): boolean => !this.#paused.has(route.replace(/@[^@]*$/, ''));
 
+  left(queue: string): number {
+    return this.#rooms.get(queue) ?? Number.POSITIVE_INFINITY;
+  }
+
   /** False where there is none left. */
-  take(queue: string | null): boolean {
-    const room = queue === null ? undefined : this.#rooms.get(queue);
-    if (room === undefined) return true;
+  take(queue: string): boolean {
+    const room = this.left(queue);
     if (room <= 0) return false;
-    this.#rooms.set(queue!, room - 1);
+    this.#rooms.set(queue, room - 1);
     return true;
   }
 }

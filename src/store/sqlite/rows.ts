@@ -61,6 +61,7 @@ export type RawClaim = Pick<
   | 'claim_epoch'
   | 'machine'
   | 'version'
+  | 'queue'
   | 'payload'
   | 'key'
   | 'key_generation'
@@ -89,6 +90,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     epoch: row.claim_epoch,
     machine: row.machine,
     version: row.version,
+    queue: row.queue,
     payload: row.payload ?? undefined,
     oversizeBytes: row.oversize ?? undefined,
     key: row.key ?? undefined,

@@ -62,8 +62,11 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
   const fork = tail && keepSegment(tx, tail);
   if (fork !== undefined) throw new StoreRefusedError(`the history has forked at ${fork}`);
   const { queue, serial_key } = row;
+  const servedUntil = row.run_at + tx.now - (row.claimed_at ?? tx.now);
   const successor =
-    serial_key !== null && hasEnded(next) ? passOn(tx, { queue, serial_key }) : undefined;
+    serial_key !== null && hasEnded(next)
+      ? passOn(tx, { queue, serial_key }, servedUntil)
+      : undefined;
   const isFollowed = hasEnded(next) && letFollowersGo(tx, task);
   const isPassedOn =
     successor !== undefined || isFollowed || tx.get(selectQueue, { queue }) !== undefined;
@@ -87,6 +90,7 @@ type Leaving = Pick<
   | 'control_reason'
   | 'queue'
   | 'serial_key'
+  | 'claimed_at'
 >;
 
 type Becoming = Values & { readonly status: TaskStatus };

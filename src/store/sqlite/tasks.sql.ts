@@ -9,7 +9,7 @@ export const selectTask = `select * from step_tracker where task_id = @task`;
 /** @task. What a settle decides from, and no more: this is read for every one of them. */
 export const selectForSettle = `
   select status, generation, claim_epoch, run_at, deadline_at, retry_count, retries_max, control,
-         control_reason, queue, serial_key
+         control_reason, queue, serial_key, claimed_at
     from step_tracker where task_id = @task`;
 /** @machine, @key. */
 export const selectByKey = `select * from step_tracker where machine = @machine and key = @key`;

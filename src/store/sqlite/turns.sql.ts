@@ -19,10 +19,13 @@ const next = `
    where queue = @queue and serial_key = @serial_key and ${waits} and run_at <= @now
    order by run_at, task_id limit 1`;
 
-/** The same. Due from now on, behind what is ready of other keys: none waits for another's flood. */
+/**
+ * The same, and @from: it stands where it would be ready if nobody but its key were there. So a key neither
+ * goes to the back of the line at each turn, nor keeps other keys waiting with its flood.
+ */
 export const giveTurn = `
   update step_tracker
-     set status = 'pending', wait_for = null, waiting_on = null, serial_held = 1, run_at = @now,
+     set status = 'pending', wait_for = null, waiting_on = null, serial_held = 1, run_at = max(run_at, @from),
          last_update = @now
    where task_id = (${next})
   returning task_id`;

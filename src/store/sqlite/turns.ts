@@ -31,11 +31,11 @@ export function lookAtArrivals(tx: Tx): void {
   }
 }
 
-/** Whose turn it is: whoever has it, or else the next one from now on. */
-export function passOn(tx: Tx, { queue, serial_key }: SerialKey): RunId | undefined {
+/** Whose turn it is: whoever has it, or else the next one. `from`: its place is not before that. */
+export function passOn(tx: Tx, { queue, serial_key }: SerialKey, from = 0): RunId | undefined {
   const key = { queue, serial_key };
   const holder = tx.get<Pick<Arrival, 'task_id'>>(sql.selectHolder, key);
-  return (holder ?? tx.get<Pick<Arrival, 'task_id'>>(sql.giveTurn, { ...key, now: tx.now }))
+  return (holder ?? tx.get<Pick<Arrival, 'task_id'>>(sql.giveTurn, { ...key, from, now: tx.now }))
     ?.task_id;
 }
 

@@ -1,0 +1,229 @@
+/**
+ * Who is next in the queues. A place is a queue of a route at one priority; the index of what is ready goes
+ * from place to place, and by due time within each.
+ *
+ *   priority 9   billing ─ mail ─ reports        all of a priority come before the next lower one
+ *   priority 0   billing ─ default ─ mail        each queue gives its first, then each its second, …
+ *
+ * The look begins behind the queue that the last claim ended with and goes round to it, so every queue has its
+ * share though there are more of them than a claim takes. Nothing is locked before it is chosen.
+ */
+import { onceFound, sql } from './sql.ts';
+
+/**
+ * Ascends as the priority falls, and overflows for none of them. So one index has the most urgent first, and
+ * the queues of each priority in their order, and a place and all behind it are one comparison of rows.
+ */
+export const urgency = sql`(~priority)`;
+
+/** Written as its index is, or the planner would not use it. */
+export const READY = sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`;
+
+/** Queues that a claim passes over: paused ones, and those with a limit, which have their own. */
+export const closed = sql`
+  closed as materialized (
+    select coalesce(array_agg(queue), '{}') as queues from queue_limits
+     where paused or max_claimed is not null)`;
+
+/** Whether the queue of a row, or of the table of that name, is none of those. */
+export function isOpenIn(table = ''): string {
+  return onceFound(sql`${table}queue <> all ((select queues from closed)::text[])`);
+}
+
+/**
+ * $2 routes; of each: $5 the queue that the last claim ended with, $6 since when sleepers may be due. Without
+ * machines that are paused.
+ */
+export const wanted = sql`
+  wanted as materialized (
+    select route, max(coalesce(behind, '')) as behind,
+           to_timestamp(min(coalesce(due_from, '-infinity'))) as due_from
+      from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from)
+     where not exists (
+       select 1 from machine_pauses where machine = regexp_replace(route, '@[^@]*$', ''))
+     group by route)`;
+
+/** So many queues of one route, closed ones among them, are looked at by one claim. */
+const HOP_COUNT_MAX = 1_000;
+
+function at(of: string, level: string): string {
+  return sql`from step_tracker where route = ${of}.route and ${urgency} = ${level} and ${READY}`;
+}
+
+function firstLevel(of: string, above: string): string {
+  return sql`(select ${urgency} as urgency from step_tracker
+              where route = ${of}.route and ${above} and ${READY} order by ${urgency} limit 1)`;
+}
+
+/** Of a level: the first queue behind the last claim's, or else the first of all. */
+function firstQueue(of: string): string {
+  return sql`(
+        (select queue ${at(of, 'level.urgency')} and queue > ${of}.behind order by queue limit 1)
+        union all
+        (select queue ${at(of, 'level.urgency')} and queue <= ${of}.behind order by queue limit 1)
+        limit 1)`;
+}
+
+/** How many of a place are looked at first, and how many at most. */
+const share = sql`ceil($4::float8 / count(*) over (partition by route, urgency))::int as share, $4 as most`;
+
+/**
+ * By hops over the index, as many as there are places; no more than tasks are wanted. The branches of a hop are
+ * tried as they stand: the queues behind the last claim's, round to it, then the next level.
+ */
+export const placesByHops = sql`
+  hop (route, behind, urgency, queue, open_count, number) as (
+    select wanted.route, wanted.behind, level.urgency, first.queue, (${isOpenIn('first.')})::int, 1
+      from wanted cross join lateral ${firstLevel('wanted', 'true')} level
+     cross join lateral ${firstQueue('wanted')} first
+    union all
+    select hop.route, hop.behind, next.urgency, next.queue,
+           hop.open_count + (${isOpenIn('next.')})::int, hop.number + 1
+      from hop cross join lateral (
+        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue > hop.queue
+            and hop.queue > hop.behind order by queue limit 1)
+        union all
+        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue <= hop.behind
+            and hop.queue > hop.behind order by queue limit 1)
+        union all
+        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue > hop.queue
+            and queue <= hop.behind and hop.queue <= hop.behind order by queue limit 1)
+        union all
+        (select level.urgency, first.queue
+           from ${firstLevel('hop', `${urgency} > hop.urgency`)} level
+          cross join lateral ${firstQueue('hop')} first)
+        limit 1) next
+     where hop.open_count < $4 and hop.number < ${HOP_COUNT_MAX}),
+  place as materialized (
+    select route, urgency, queue, '-infinity'::timestamptz as ready_from,
+           ${share}
+      from hop where ${isOpenIn()})`;
+
+/** Above and below every urgency. */
+const [FIRST, LAST] = [-(2 ** 31) - 1, 2 ** 31];
+
+/**
+ * The same where the left edge of the index is full of entries that nobody can remove yet: $11 routes, $12
+ * urgencies, $13 queues, $14 since when there may be tasks in each of these places. What lies between two of
+ * them is looked at too, for one place more, so that a new queue or a higher priority is found at once.
+ */
+export const placesKnown = sql`
+  known as materialized (
+    select known.route, known.urgency, known.queue, to_timestamp(known.ready_from) as ready_from
+      from unnest($11::text[], $12::bigint[], $13::text[], $14::float8[])
+           as known (route, urgency, queue, ready_from) join wanted using (route)),
+  edge as (
+    select route, urgency, queue from known union all select route, ${LAST}::bigint, '' from wanted),
+  gap as (
+    select route, coalesce(lag(urgency) over line, ${FIRST}) as urgency_before,
+           coalesce(lag(queue) over line, '') as queue_before, urgency, queue
+      from edge window line as (partition by route order by urgency, queue)),
+  found_place as (
+    select *, row_number() over (partition by route order by urgency, queue <= behind, queue) as number
+      from (
+        select route, urgency, queue, ready_from from known
+        union all
+        select gap.route, new.urgency, new.queue, '-infinity'
+          from (select gap.*, row_number() over (
+                         partition by route order by urgency, queue <= behind, queue) as number
+                  from gap join wanted using (route)) gap
+         cross join lateral (
+           select ${urgency}::bigint as urgency, queue from step_tracker
+            where route = gap.route and (${urgency}, queue) > (gap.urgency_before, gap.queue_before)
+              and (${urgency}, queue) < (gap.urgency, gap.queue) and ${READY}
+            order by ${urgency}, queue limit 1) new
+         where gap.number <= $4) found join wanted using (route)
+     where ${isOpenIn('found.')}),
+  place as materialized (
+    select route, urgency, queue, ready_from,
+           ${share}
+      from found_place where number <= $4)`;
+
+/** $11 queues with limits that are held, $12 how much room each has. */
+export const rooms = sql`
+  room as materialized (
+    select * from unnest($11::text[], $12::int[]) as room (queue, count)
+     where count > 0 and $3::text is not null)`;
+
+/** So many priorities of one route are looked at for queues with limits. */
+const LEVEL_COUNT_MAX = 100;
+
+/** Of those queues, as much as they have room for. */
+export const placesWithRoom = sql`
+  level (route, urgency, number) as (
+    select wanted.route, first.urgency, 1
+      from wanted cross join lateral ${firstLevel('wanted', 'true')} first
+    union all
+    select level.route, next.urgency, level.number + 1
+      from level cross join lateral ${firstLevel('level', `${urgency} > level.urgency`)} next
+     where level.number < ${LEVEL_COUNT_MAX}),
+  place as materialized (
+    select level.route, level.urgency, room.queue, '-infinity'::timestamptz as ready_from,
+           least($4, room.count) as share, least($4, room.count) as most
+      from level cross join room)`;
+
+function rowsIn(place: string, limit: string): string {
+  return sql`
+        select task_id, priority, run_at, claim_epoch from step_tracker
+         where route = ${place}.route and ${urgency} = ${place}.urgency and queue = ${place}.queue
+           and ${READY} and run_at >= ${place}.ready_from and run_at <= now()
+         order by run_at, task_id ${limit}`;
+}
+
+/**
+ * What is ready in the places: an equal share of what is wanted, and where some queues of a level have less
+ * than theirs, more of the others.
+ */
+export const readyHead = sql`
+  shared as materialized (
+    select place.*, task.task_id, task.priority, task.run_at, task.claim_epoch
+      from place cross join lateral (${rowsIn('place', 'limit place.share')}) task
+     where exists (select 1 from fence)),
+  longer as materialized (
+    select place.* from place
+      join (select route, urgency from shared group by route, urgency having count(*) < $4) level
+     using (route, urgency)
+      join (select route, urgency, queue, count(*) as count from shared
+             group by route, urgency, queue) found using (route, urgency, queue)
+     where found.count = place.share and place.share < place.most),
+  ready_head as materialized (
+    select task_id, route, queue, priority, run_at, claim_epoch, ready_from from shared
+    union all
+    select task.task_id, longer.route, longer.queue, task.priority, task.run_at, task.claim_epoch,
+           longer.ready_from
+      from longer cross join lateral (${rowsIn('longer', 'offset longer.share limit longer.most')}) task)`;
+
+/** The highest priority; of each queue its first, then of each its second; within a queue by due time. */
+export const inShares = sql`priority desc, number, is_behind, queue, run_at, task_id`;
+
+/** By the columns of a head. `where`: which of them may be chosen. */
+export function chosenFrom(heads: readonly string[], where = ''): string {
+  const all = heads.map(
+    (name) => sql`
+        select '${name}' as head, task_id, route, queue, priority, run_at, claim_epoch,
+               ${name === 'ready' ? '' : `'-infinity'::timestamptz as `}ready_from
+          from ${name}_head`,
+  );
+  return sql`
+  numbered as materialized (
+    select found.*, queue <= coalesce(wanted.behind, '') as is_behind,
+           row_number() over (partition by priority, queue order by run_at, task_id) as number,
+           row_number() over (partition by queue order by priority desc, run_at, task_id) as in_queue
+      from (${all.join(' union all ')}) found left join wanted using (route)),
+  chosen as materialized (
+    select numbered.* from numbered ${where} order by ${inShares} limit $4)`;
+}
+
+/**
+ * Of the places, as many as were chosen there, from the first that no rival has: two who look at the same time
+ * choose the same, and each gets its own.
+ */
+export const lockedOfChosen = sql`
+  quota as materialized (
+    select route, ~priority as urgency, queue, ready_from, is_behind, count(*) as count
+      from chosen where head = 'ready' group by 1, 2, 3, 4, 5),
+  locked as materialized (
+    select task_id, claim_epoch, head, is_behind from chosen where head <> 'ready'
+    union all
+    select task.task_id, task.claim_epoch, 'ready', quota.is_behind
+      from quota cross join lateral (${rowsIn('quota', 'limit quota.count for update skip locked')}) task)`;
