@@ -23,6 +23,7 @@ import { POSTGRES } from './plants-postgres.ts';
 import { REWINDS } from './plants-rewinds.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
+import { SHARES } from './plants-shares.ts';
 import { STORMS } from './plants-storm.ts';
 import { SWEEPS } from './plants-sweep.ts';
 import { THROTTLE } from './plants-throttle.ts';
@@ -35,6 +36,7 @@ import { WAITS } from './plants-waits.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...FAULTS,
   ...GROWTH,
+  ...SHARES,
   ...FENCES,
   ...SETTLES,
   ...PERSISTS,

@@ -3,6 +3,7 @@
 import { type Mutant, tests } from './mutant.ts';
 
 const CLAIM = 'src/store/postgres/step-tracker-claim.sql.ts';
+const LOOK = 'src/store/postgres/ready-head.sql.ts';
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const TASKS = 'src/store/postgres/step-tracker.sql.ts';
 const claims = tests('test/store/postgres.store.test.ts', '^the postgres store claims');
@@ -13,9 +14,9 @@ export const CLAIMS: readonly Mutant[] = [
     breaks: 'a pod claims what it has no definition of (I33)',
     changes: [
       {
-        file: CLAIM,
-        find: 'select distinct route from unnest($2::text[]) as route',
-        put: "select distinct route from (select other.route from unnest($2::text[]) as asked join step_tracker other on split_part(other.route, '@', 1) = split_part(asked, '@', 1)) as every",
+        file: LOOK,
+        find: 'from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from)',
+        put: "from (select other.route, asked.behind, asked.due_from from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from) join step_tracker other on split_part(other.route, '@', 1) = split_part(asked.route, '@', 1)) as every",
       },
     ],
     command: claims,
@@ -27,8 +28,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: CLAIM,
-        find: 'and ${where} and run_at <= now()',
-        put: 'and ${where}',
+        find: 'and run_at >= wanted.due_from and run_at <= now()',
+        put: 'and run_at >= wanted.due_from',
       },
       {
         file: CLAIM,
@@ -46,9 +47,9 @@ export const CLAIMS: readonly Mutant[] = [
     breaks: 'a claim reads the whole crowd for the few that it takes',
     changes: [
       {
-        file: CLAIM,
-        find: `      where: sql\`status = 'pending' and not paused and crashes < 2 and pinned_to is null\`,`,
-        put: `      where: sql\`status = 'pending' and not paused and crashes + 0 < 2 and pinned_to is null\`,`,
+        file: LOOK,
+        find: "sql`status = 'pending' and not paused and crashes < 2",
+        put: "sql`status = 'pending' and not paused and crashes + 0 < 2",
       },
     ],
     command: tests('test/store/postgres-plans.store.test.ts', 'a claim'),
@@ -73,9 +74,9 @@ export const CLAIMS: readonly Mutant[] = [
     breaks: 'a task that has killed two processes is claimed by ordinary pods (I29)',
     changes: [
       {
-        file: CLAIM,
-        find: `      where: sql\`status = 'pending' and not paused and crashes < 2 and pinned_to is null\`,`,
-        put: `      where: sql\`status = 'pending' and not paused and pinned_to is null\`,`,
+        file: LOOK,
+        find: "sql`status = 'pending' and not paused and crashes < 2",
+        put: "sql`status = 'pending' and not paused",
       },
       { file: CLAIM, find: '  ready: sql`crashes < 2`,', put: '  ready: sql`crashes >= 0`,' },
     ],

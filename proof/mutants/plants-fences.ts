@@ -37,8 +37,13 @@ export const FENCES: readonly Mutant[] = [
     changes: [
       {
         file: CLAIM,
-        find: '     where exists (select 1 from fence))`,',
-        put: '     where true)`,',
+        find: '     where exists (select 1 from fence))`;',
+        put: '     where true)`;',
+      },
+      {
+        file: 'src/store/postgres/ready-head.sql.ts',
+        find: '     where exists (select 1 from fence)),\n  longer',
+        put: '     where true),\n  longer',
       },
       {
         file: CLAIM,

@@ -1,8 +1,8 @@
 /**
  * Who is next among tasks that are ready: the highest priority first; of one priority the first task of each
- * queue, then the second of each, and so on; within a queue by due time. So a crowd in one queue keeps no other
- * queue waiting. The look begins behind the queue that the last claim ended with and goes round to it: where
- * there are more queues than a claim takes tasks, the next claim begins where this one ended.
+ * queue, then the second of each, and so on; within a queue by due time. So a crowd in one queue keeps no
+ * other queue waiting. The look begins behind the queue that the last claim ended with and goes round to it:
+ * where there are more queues than a claim takes tasks, the next claim begins where this one ended.
  */
 
 /** Of a route, the queue that the last claim ended with. */

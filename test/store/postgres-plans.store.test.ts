@@ -7,6 +7,7 @@ import { selectCensus } from '../../src/store/postgres/census.sql.ts';
 import { archiveMoved, archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
 import { byIndexes } from '../../src/store/postgres/sql.ts';
 import {
+  claimKnown,
   claimTasks,
   countClaimable,
   wakeBlocked,
@@ -128,6 +129,53 @@ test.each(['skip-locked', 'cas'] as const)(
       expect(await rowsLookedAt(text, claimValues(1, mode === 'cas' ? 4 : 1))).toBeLessThan(150);
     }
   },
+);
+
+/** As rows that have ended are, so long as an old transaction may want to see them: at the left edge. */
+async function withEdge(act: (now: number) => Promise<void>): Promise<void> {
+  await crowd('0T', 'run_at, queue', `now() - interval '1 h', 'edge'`);
+  try {
+    await act(Date.now() / 1_000);
+  } finally {
+    await scene.client.query(`delete from step_tracker where task_id like '0T%'`);
+  }
+}
+
+test.each(['skip-locked', 'cas'] as const)(
+  'a claim (%s) at known places looks at nothing before them, and at what is new between them',
+  (mode) =>
+    withEdge(async (now) => {
+      const known = (queue: string, from: number) => [[ROUTE], [-1], [queue], [from]];
+      const text = claimKnown[mode];
+      const count = mode === 'cas' ? 40 : 10;
+      const looked = async (values: unknown[][]) =>
+        rowsLookedAt(text, [...claimValues(10, count), ...values], 'step_tracker');
+      const claimed = async (values: unknown[][]) => {
+        await scene.client.query('begin');
+        const all = [...claimValues(10, count), ...values];
+        const { rows } = await scene.client.query(text, all as unknown[]);
+        await scene.client.query('rollback');
+        return new Set(rows.map(({ queue, urgency }) => `${queue} ${urgency}`));
+      };
+      for (const statistics of ['of before', 'of now']) {
+        if (statistics === 'of now') await scene.client.query('analyze step_tracker');
+        // Of those at the edge none is due after that, and what is behind it is found.
+        expect(await looked(known('edge', now - 60))).toBeLessThan(20 * count);
+        expect(await claimed(known('edge', now - 60))).toEqual(new Set(['default -1']));
+        // A place that is not known, and one of a higher priority.
+        await crowd('0U', 'queue', `'zebra'`, 1);
+        await crowd('0V', 'queue, priority', `'new', 5`, 1);
+        expect(await claimed(known('edge', now - 60))).toContain('new -6');
+        const both = [
+          [ROUTE, ROUTE],
+          [-1, -1],
+          ['default', 'edge'],
+          [0, now - 60],
+        ];
+        expect(await claimed(both)).toEqual(new Set(['new -6', 'default -1', 'zebra -1']));
+        await scene.client.query(`delete from step_tracker where task_id ~ '^0[UV]'`);
+      }
+    }),
 );
 
 test('a claim that finds nothing looks at next to nothing', async () => {

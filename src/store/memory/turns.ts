@@ -39,9 +39,9 @@ export function giveTurns(tables: MemoryTables): void {
 }
 
 /**
- * Its key's next one stands where it would be ready if nobody but this key were there: not before this one has
- * begun at its own place, and taken its time. So a key neither goes to the back of the line at each turn, nor
- * keeps other keys waiting with its flood.
+ * Its key's next one stands where it would be ready if nobody but this key were there: not before this one
+ * has begun at its own place, and taken its time. So a key neither goes to the back of the line at each turn,
+ * nor keeps other keys waiting with its flood.
  */
 export function noteServed(tables: MemoryTables, task: TaskRecord): void {
   if (!task.serialHeld || task.claimedAt === undefined) return;

@@ -5,8 +5,8 @@
  *   priority 9   billing ─ mail ─ reports        all of a priority come before the next lower one
  *   priority 0   billing ─ default ─ mail        each queue gives its first, then each its second, …
  *
- * The look begins behind the queue that the last claim ended with and goes round to it, so every queue has its
- * share though there are more of them than a claim takes. Nothing is locked before it is chosen.
+ * The look begins behind the queue that the last claim ended with and goes round to it, so every queue has
+ * its share though there are more of them than a claim takes. Nothing is locked before it is chosen.
  */
 import { onceFound, sql } from './sql.ts';
 
@@ -16,8 +16,13 @@ import { onceFound, sql } from './sql.ts';
  */
 export const urgency = sql`(~priority)`;
 
-/** Written as its index is, or the planner would not use it. */
-export const READY = sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`;
+/**
+ * Written as its index is, and as one condition, so that no other index fits: with statistics from before a
+ * burst the planner takes what is ready for next to nothing, and any index of the status for as good.
+ */
+export const READY = onceFound(
+  sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`,
+);
 
 /** Queues that a claim passes over: paused ones, and those with a limit, which have their own. */
 export const closed = sql`
@@ -46,61 +51,60 @@ export const wanted = sql`
 /** So many queues of one route, closed ones among them, are looked at by one claim. */
 const HOP_COUNT_MAX = 1_000;
 
-function at(of: string, level: string): string {
-  return sql`from step_tracker where route = ${of}.route and ${urgency} = ${level} and ${READY}`;
-}
-
-function firstLevel(of: string, above: string): string {
-  return sql`(select ${urgency} as urgency from step_tracker
-              where route = ${of}.route and ${above} and ${READY} order by ${urgency} limit 1)`;
-}
-
-/** Of a level: the first queue behind the last claim's, or else the first of all. */
-function firstQueue(of: string): string {
-  return sql`(
-        (select queue ${at(of, 'level.urgency')} and queue > ${of}.behind order by queue limit 1)
-        union all
-        (select queue ${at(of, 'level.urgency')} and queue <= ${of}.behind order by queue limit 1)
-        limit 1)`;
-}
-
-/** How many of a place are looked at first, and how many at most. */
-const share = sql`ceil($4::float8 / count(*) over (partition by route, urgency))::int as share, $4 as most`;
-
-/**
- * By hops over the index, as many as there are places; no more than tasks are wanted. The branches of a hop are
- * tried as they stand: the queues behind the last claim's, round to it, then the next level.
- */
-export const placesByHops = sql`
-  hop (route, behind, urgency, queue, open_count, number) as (
-    select wanted.route, wanted.behind, level.urgency, first.queue, (${isOpenIn('first.')})::int, 1
-      from wanted cross join lateral ${firstLevel('wanted', 'true')} level
-     cross join lateral ${firstQueue('wanted')} first
-    union all
-    select hop.route, hop.behind, next.urgency, next.queue,
-           hop.open_count + (${isOpenIn('next.')})::int, hop.number + 1
-      from hop cross join lateral (
-        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue > hop.queue
-            and hop.queue > hop.behind order by queue limit 1)
-        union all
-        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue <= hop.behind
-            and hop.queue > hop.behind order by queue limit 1)
-        union all
-        (select hop.urgency, queue ${at('hop', 'hop.urgency')} and queue > hop.queue
-            and queue <= hop.behind and hop.queue <= hop.behind order by queue limit 1)
-        union all
-        (select level.urgency, first.queue
-           from ${firstLevel('hop', `${urgency} > hop.urgency`)} level
-          cross join lateral ${firstQueue('hop')} first)
-        limit 1) next
-     where hop.open_count < $4 and hop.number < ${HOP_COUNT_MAX}),
-  place as materialized (
-    select route, urgency, queue, '-infinity'::timestamptz as ready_from,
-           ${share}
-      from hop where ${isOpenIn()})`;
-
 /** Above and below every urgency. */
 const [FIRST, LAST] = [-(2 ** 31) - 1, 2 ** 31];
+
+const isReadyOf = (table: string) => sql`route = ${table}.route and ${READY}`;
+
+/** How many of a place are looked at first, and how many at most. */
+const share = sql`ceil($4::float8 / count(*) over (partition by route, urgency))::int as share,
+           $4 as most`;
+
+/**
+ * By hops over the index, as many as there are places; no more than tasks are wanted. What follows in the
+ * index is the next queue of the same priority, or else the first one of the next. So from the last queue of
+ * a priority a hop goes round to its first, and from the one that the last claim ended with to the next
+ * priority, where it begins behind that queue again. The first branch that has a row is the hop.
+ */
+export const placesByHops = sql`
+  hop (route, behind, urgency, queue, has_turned, open_count, number) as (
+    select route, behind, ${FIRST}::bigint, '', true, 0, 0 from wanted
+    union all
+    select hop.route, hop.behind, next.urgency, next.queue, next.has_turned,
+           hop.open_count + (${isOpenIn('next.')})::int, hop.number + 1
+      from hop left join lateral (
+        select ${urgency}::bigint as urgency, queue from step_tracker
+         where ${isReadyOf('hop')} and (${urgency}, queue) > (hop.urgency, hop.queue)
+         order by ${urgency}, queue limit 1) following on true
+     cross join lateral (
+        select following.urgency, following.queue, hop.has_turned
+         where following.urgency = hop.urgency
+           and (not hop.has_turned or following.queue <= hop.behind)
+        union all
+        (select hop.urgency, queue, true from step_tracker
+          where ${isReadyOf('hop')} and ${urgency} = hop.urgency and queue <= hop.behind
+            and not hop.has_turned order by queue limit 1)
+        union all
+        (select level.urgency, first.queue, first.queue <= hop.behind
+           from (
+             (select following.urgency, following.queue where following.urgency > hop.urgency)
+             union all
+             (select ${urgency}, queue from step_tracker
+               where ${isReadyOf('hop')} and ${urgency} > hop.urgency
+                 and following.urgency = hop.urgency order by ${urgency}, queue limit 1)
+           ) level (urgency, queue)
+          cross join lateral (
+             (select queue from step_tracker
+               where ${isReadyOf('hop')} and ${urgency} = level.urgency and queue > hop.behind
+               order by queue limit 1)
+             union all
+             select level.queue
+             limit 1) first)
+        limit 1) next (urgency, queue, has_turned)
+     where hop.open_count < $4 and hop.number < ${HOP_COUNT_MAX}),
+  place as materialized (
+    select route, urgency, queue, '-infinity'::timestamptz as ready_from, ${share}
+      from hop where number > 0 and ${isOpenIn()})`;
 
 /**
  * The same where the left edge of the index is full of entries that nobody can remove yet: $11 routes, $12
@@ -129,8 +133,8 @@ export const placesKnown = sql`
                   from gap join wanted using (route)) gap
          cross join lateral (
            select ${urgency}::bigint as urgency, queue from step_tracker
-            where route = gap.route and (${urgency}, queue) > (gap.urgency_before, gap.queue_before)
-              and (${urgency}, queue) < (gap.urgency, gap.queue) and ${READY}
+            where ${isReadyOf('gap')} and (${urgency}, queue) > (gap.urgency_before, gap.queue_before)
+              and (${urgency}, queue) < (gap.urgency, gap.queue)
             order by ${urgency}, queue limit 1) new
          where gap.number <= $4) found join wanted using (route)
      where ${isOpenIn('found.')}),
@@ -151,16 +155,18 @@ const LEVEL_COUNT_MAX = 100;
 /** Of those queues, as much as they have room for. */
 export const placesWithRoom = sql`
   level (route, urgency, number) as (
-    select wanted.route, first.urgency, 1
-      from wanted cross join lateral ${firstLevel('wanted', 'true')} first
+    select route, ${FIRST}::bigint, 0 from wanted
     union all
     select level.route, next.urgency, level.number + 1
-      from level cross join lateral ${firstLevel('level', `${urgency} > level.urgency`)} next
+      from level cross join lateral (
+        select ${urgency}::bigint as urgency from step_tracker
+         where ${isReadyOf('level')} and ${urgency} > level.urgency
+         order by ${urgency} limit 1) next
      where level.number < ${LEVEL_COUNT_MAX}),
   place as materialized (
     select level.route, level.urgency, room.queue, '-infinity'::timestamptz as ready_from,
            least($4, room.count) as share, least($4, room.count) as most
-      from level cross join room)`;
+      from level cross join room where level.number > 0)`;
 
 function rowsIn(place: string, limit: string): string {
   return sql`
@@ -215,8 +221,8 @@ export function chosenFrom(heads: readonly string[], where = ''): string {
 }
 
 /**
- * Of the places, as many as were chosen there, from the first that no rival has: two who look at the same time
- * choose the same, and each gets its own.
+ * Of the places, as many as were chosen there, from the first that no rival has: two who look at the same
+ * time choose the same, and each gets its own.
  */
 export const lockedOfChosen = sql`
   quota as materialized (

@@ -91,7 +91,7 @@ function pinnedHead(kind: Kind, locking: string): string {
      order by run_at, task_id limit $4 ${locking})`;
 }
 
-/** `locking` is for what is taken in the order in which it is found; of queues only what is chosen is locked. */
+/** `locking` is for heads that are taken as they are found; of queues only what is chosen is locked. */
 function headsOf(kind: Kind, locking: string, places = placesByHops): string {
   const [isOpen, pinned] = [isOpenIn(), pinnedHead(kind, locking)];
   const parts =
@@ -151,11 +151,11 @@ const lockedUpTo = sql`${lockedOfChosen},
   pick as materialized (select * from locked ${limit})`;
 
 /**
- * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; of each route $5 the queue that the last
- * claim ended with, $6 since when sleepers may be due; $7 token, $8 the largest payload that is handed over, in
- * bytes, $9 the timeline it is meant for, or null, $10 how many to take.
- * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking;
- * `cas` lets the row decide, which takes away what a rival has taken meanwhile.
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; of each route $5 the queue that the
+ * last claim ended with, $6 since when sleepers may be due; $7 token, $8 the largest payload that is handed
+ * over, in bytes, $9 the timeline it is meant for, or null, $10 how many to take. Fenced: a pod that is not
+ * up claims nothing. `skip-locked` passes over what a rival is taking; `cas` lets the row decide, which takes
+ * away what a rival has taken meanwhile.
  */
 export const claimTasks = {
   'skip-locked': {

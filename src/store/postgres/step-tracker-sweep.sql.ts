@@ -3,6 +3,7 @@ import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
 import { isUnsent } from './archive-sink.sql.ts';
 import { isFollowed } from './followers.sql.ts';
+import { READY } from './ready-head.sql.ts';
 import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
@@ -125,7 +126,6 @@ function routesOf(name: string, where: string): string {
              where ${where} and next.route > ${name}.route order by next.route limit 1)
       from ${name} where ${name}.route is not null)`;
 }
-const ready = sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`;
 const due = sql`
   status = 'waiting' and wait_for <> 'turn' and not paused and crashes < 2 and pinned_to is null`;
 
@@ -154,7 +154,7 @@ export const isMalformed = sql`
  * it may not, for the task is pinned, paused or a suspect: then it is hopeless after the grace.
  */
 const hopeless = sql`
-  with recursive ${routesOf('ready_route', ready)}, ${routesOf('due_route', due)},
+  with recursive ${routesOf('ready_route', READY)}, ${routesOf('due_route', due)},
   strange as (
     select route from (select route from ready_route union select route from due_route) found
      where route is not null and not exists (
@@ -163,7 +163,7 @@ const hopeless = sql`
   hopeless as materialized (
     (select task_id, 1 as why from step_tracker
       where status in ('pending', 'waiting') and ${isMalformed} limit $2)
-    union all (${strangersOf(sql`${ready} and run_at < now() - ${spanOf('$1::float8')}`)} limit $2)
+    union all (${strangersOf(sql`${READY} and run_at < now() - ${spanOf('$1::float8')}`)} limit $2)
     union all (${strangersOf(due)} limit $2)
     union all
     (select task_id, 3 from step_tracker

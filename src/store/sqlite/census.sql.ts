@@ -14,7 +14,7 @@ export const selectCensusRoutes = `
             where pod.status = 'up' and live.value = machine_registry.route) as is_live
     from machine_registry order by route limit ${CENSUS_ROUTES_MAX}`;
 
-/** By hops from priority to priority, and within each from queue to queue: there the first is the first due. */
+/** By hops from priority to priority, and within each from queue to queue, where the first is due first. */
 const firstReady = `(
     with recursive level (priority) as (
       select max(priority) from step_tracker where ${READY}

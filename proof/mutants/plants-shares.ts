@@ -1,0 +1,111 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
+/** Bugs in how queues and serial keys share claims, and in what a claim looks at. */
+import { type Mutant, tests } from './mutant.ts';
+
+const LOOK = 'src/store/postgres/ready-head.sql.ts';
+const EDGE = 'src/store/postgres/claim-edge.ts';
+const TURNS = 'src/store/postgres/turns.sql.ts';
+const shares = tests('test/store/postgres.store.test.ts', '^the postgres store shares of queues');
+const turns = tests('test/store/postgres.store.test.ts', '^the postgres store serial keys');
+const plans = tests('test/store/postgres-plans.store.test.ts', 'a claim');
+
+export const SHARES: readonly Mutant[] = [
+  {
+    name: 'oldest-of-all-queues-first',
+    breaks: 'a crowd in one queue keeps all others waiting',
+    changes: [
+      {
+        file: LOOK,
+        find: 'priority desc, number, is_behind, queue, run_at, task_id',
+        put: 'priority desc, run_at, task_id, number, is_behind, queue',
+      },
+    ],
+    command: shares,
+    shows: /a crowd in one queue keeps no other waiting/,
+  },
+  {
+    name: 'look-begins-at-first-queue',
+    breaks: 'of more queues than a claim takes tasks the last ones starve',
+    changes: [{ file: LOOK, find: "max(coalesce(behind, ''))", put: "max('')" }],
+    command: shares,
+    shows: /of more queues than a claim takes tasks/,
+  },
+  {
+    name: 'look-does-not-go-round',
+    breaks: 'queues before the one that the last claim ended with are not looked at',
+    changes: [
+      {
+        file: LOOK,
+        find: 'and not hop.has_turned order by queue limit 1)',
+        put: 'and false order by queue limit 1)',
+      },
+    ],
+    command: shares,
+    shows: /of more queues than a claim takes tasks/,
+  },
+  {
+    name: 'share-is-all',
+    breaks: 'a claim takes less than there is, where some queues have less than their share',
+    changes: [
+      {
+        file: LOOK,
+        find: 'where found.count = place.share and place.share < place.most',
+        put: 'where false',
+      },
+    ],
+    command: shares,
+    shows: /a crowd in one queue keeps no other waiting/,
+  },
+  {
+    name: 'locks-a-batch-a-queue',
+    breaks: 'a claim locks as many rows of each queue as it wants in all',
+    changes: [{ file: LOOK, find: 'limit quota.count for update', put: 'limit $4 for update' }],
+    command: tests('test/store/postgres-look.store.test.ts'),
+    shows: /a claim locks what it takes/,
+  },
+  {
+    name: 'edge-never-left',
+    breaks: 'behind an old transaction every claim reads all that was taken since',
+    changes: [
+      { file: EDGE, find: 'return nowMs >= this.#restUntilMs;', put: 'return nowMs >= 0;' },
+    ],
+    command: tests('test/store/claim-edge.test.ts'),
+    shows: /they take a small share of the time/,
+  },
+  {
+    name: 'new-places-not-looked-for',
+    breaks: 'behind an old transaction a new queue or a higher priority is not found',
+    changes: [{ file: LOOK, find: 'where gap.number <= $4', put: 'where false' }],
+    command: plans,
+    shows: /at known places looks at nothing before them/,
+  },
+  {
+    name: 'known-places-from-the-edge',
+    breaks: 'a look at known places reads all that was taken since',
+    changes: [
+      {
+        file: LOOK,
+        find: '${READY} and run_at >= ${place}.ready_from and run_at <= now()',
+        put: '${READY} and run_at <= now()',
+      },
+    ],
+    command: plans,
+    shows: /at known places looks at nothing before them/,
+  },
+  {
+    name: 'turn-behind-the-backlog',
+    breaks: 'a serial key stands behind the whole backlog at every turn',
+    changes: [{ file: TURNS, find: 'greatest(task.run_at, next.served_until)', put: 'now()' }],
+    command: turns,
+    shows: /a key keeps its place at each turn/,
+  },
+  {
+    name: 'turn-before-others',
+    breaks: 'a flood of one key keeps other keys waiting',
+    changes: [
+      { file: TURNS, find: 'greatest(task.run_at, next.served_until)', put: 'task.run_at' },
+    ],
+    command: turns,
+    shows: /a flood of one key keeps no other key waiting/,
+  },
+];
