@@ -57,9 +57,15 @@ export const SHARES: readonly Mutant[] = [
     shows: /a crowd in one queue keeps no other waiting/,
   },
   {
-    name: 'locks-a-batch-a-queue',
-    breaks: 'a claim locks as many rows of each queue as it wants in all',
-    changes: [{ file: LOOK, find: 'limit quota.count for update', put: 'limit $4 for update' }],
+    name: 'locks-what-it-looks-at',
+    breaks: 'a claim locks rows that it does not take',
+    changes: [
+      {
+        file: LOOK,
+        find: "rowsIn('place', 'limit place.share')",
+        put: "rowsIn('place', 'limit place.share for update skip locked')",
+      },
+    ],
     command: tests('test/store/postgres-look.store.test.ts'),
     shows: /a claim locks what it takes/,
   },
