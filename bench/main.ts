@@ -1,6 +1,6 @@
 /**
- * npm run bench -- NAME [--json]: measures, prints progress on stderr and one JSON object on the last
- * line of stdout. Figures are ratios against a raw limit taken in the same run: absolute ones move
+ * npm run bench -- NAME [--json] [--full] [--save]: measures, prints progress on stderr and one JSON object on
+ * the last line of stdout. `report` measures nothing: it writes docs/benchmarks.md from what was saved. Figures are ratios against a raw limit taken in the same run: absolute ones move
  * from machine to machine. Where nothing could be measured the object says why, and the exit code is 1.
  */
 import { benchAdmin } from './admin.ts';
@@ -11,6 +11,8 @@ import { benchFleet } from './fleet.ts';
 import { benchFlow } from './flow.ts';
 import { benchGrowth } from './growth.ts';
 import { benchPeers } from './peers.ts';
+import { writeReport } from './report.ts';
+import { saveBench } from './saved.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
@@ -32,6 +34,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   flow: benchFlow,
   growth: () => benchGrowth(of),
   peers: benchPeers,
+  report: async () => writeReport(),
   takeover: benchTakeover,
   telemetry: benchTelemetry,
   codec: benchCodec,
@@ -48,11 +51,22 @@ if (!bench) {
   );
   process.exit(2);
 }
+const isSaved = process.argv.includes('--save');
+if (isSaved && !['peers', 'growth'].includes(name ?? '')) {
+  process.stderr.write(
+    'bench: --save is for peers and growth, which docs/benchmarks.md is written from\n',
+  );
+  process.exit(2);
+}
 const figures = await bench().catch((error: unknown) => {
   if (!(error instanceof VoidError)) throw error;
   process.exitCode = 1;
   return { void: error.message };
 });
+if (isSaved && process.exitCode === undefined) {
+  const words = process.argv.slice(2).filter((word) => word !== '--save' && word !== '--json');
+  saveBench(of ?? name!, `npm run bench -- ${words.join(' ')}`, figures);
+}
 const text = process.argv.includes('--json')
   ? JSON.stringify(figures)
   : JSON.stringify(figures, null, 2);

@@ -83,6 +83,46 @@ export function barChart({ title, about, groups, names, colors }: BarChart): str
   return whole(title, about, [...rules, ...bars, legend]);
 }
 
+const PALETTE = ['#2f5fd0', '#e0913a', '#c65b2e', '#4a9a6a', '#8460b8', '#8a8f9c'];
+
+export interface GroupedBars extends Pick<BarChart, 'title' | 'about' | 'groups' | 'names'> {
+  /** Each group by its own scale, up to the largest of it. */
+  readonly isShared?: boolean;
+}
+
+/** Values beside each other, with the figure over each bar. */
+export function groupedBars({ title, about, groups, names, isShared }: GroupedBars): string {
+  const most = niceAbove(Math.max(1, ...groups.flatMap(({ values }) => values)));
+  const width = INNER_WIDTH / groups.length;
+  const bar = (width * 0.86) / names.length;
+  const base = TOP + INNER_HEIGHT;
+  const bars = groups.flatMap(({ name, values }, group) => {
+    const scale = isShared ? Math.max(1, ...values) * 1.1 : most;
+    return [
+      ...values.flatMap((value, index) => {
+        const left = LEFT + group * width + width * 0.07 + index * bar;
+        const height = Math.max(1, (value / scale) * INNER_HEIGHT);
+        return [
+          `<rect x="${fixed(left)}" y="${fixed(base - height)}" width="${fixed(bar - 4)}" height="${fixed(height)}" fill="${PALETTE[index]}"/>`,
+          label(left + (bar - 4) / 2, base - height - 5, figure(value), 'middle', 11),
+        ];
+      }),
+      label(LEFT + (group + 0.5) * width, HEIGHT - BOTTOM + 18, name),
+    ];
+  });
+  const floor = `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${base}" y2="${base}" stroke="${FAINT}"/>`;
+  const legend = legendOf(names.map((name, index) => [name, PALETTE[index]!]));
+  return whole(title, about, [floor, ...bars, legend]);
+}
+
+function figure(value: number): string {
+  if (value >= 1_000)
+    return `${Math.round(value)
+      .toString()
+      .replaceAll(/\B(?=(\d{3})+$)/g, ',')}`;
+  return value >= 100 ? String(Math.round(value)) : value.toFixed(1);
+}
+
 function whole(title: string, about: string, parts: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}" font-family="system-ui, sans-serif">`,

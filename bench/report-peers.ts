@@ -1,0 +1,84 @@
+/** The part of docs/benchmarks.md on peers: a table, pictures, and where a peer is better. */
+import { shown } from './report-figure.ts';
+import type { Saved } from './saved.ts';
+import { groupedBars } from './throttle/svg.ts';
+
+interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+type Peer = Readonly<Record<string, Readonly<Record<string, Spread>>>> | null;
+
+const MEASURES = [
+  ['pickup', 'p50', 'pickup p50, ms'],
+  ['pickup', 'p99', 'pickup p99, ms'],
+  ['trivial', 'perSecond', 'trivial jobs a second'],
+  ['four', 'perSecond', 'lines of four durable steps a second'],
+] as const;
+
+function namesOf(saved: Saved): readonly (readonly [string, Peer])[] {
+  return Object.entries(saved.figures['peers'] as Readonly<Record<string, Peer>>);
+}
+
+export function peersOf(saved: Saved): string {
+  const peers = namesOf(saved);
+  const missing = saved.figures['missing'] as Readonly<Record<string, string>>;
+  const head = `| | ${MEASURES.map(([, , title]) => title).join(' | ')} |`;
+  const body = peers.map(([name, of]) => {
+    const cells = MEASURES.map(([measure, figure]) => {
+      const value = of?.[measure]?.[figure];
+      if (!value) return missing[name] ?? '–';
+      return `${shown(value.median)} (${shown(value.least)}–${shown(value.most)})`;
+    });
+    return `| ${name} | ${cells.join(' | ')} |`;
+  });
+  return [
+    '## Beside its peers',
+    ABOUT,
+    [head, `|${'---|'.repeat(MEASURES.length + 1)}`, ...body].join('\n'),
+    `<sub>Medians of ${shown(saved.figures['rounds'])} rounds that take turns, with the least and the most. \`${saved.command}\`, ${saved.date}, ${saved.commit}, ${saved.machine}</sub>`,
+    '![Time from enqueue until the job begins](images/bench-pickup.svg)\n![Jobs a second](images/bench-jobs.svg)',
+    BETTER,
+  ].join('\n\n');
+}
+
+const ABOUT = `The same jobs, the same Postgres, every commit synced. *Pickup*: one job at a time, put in by another process, until its handler begins.
+*Trivial*: 20,000 jobs that do nothing, there before the worker starts. *Four durable steps*: 4,000 lines, each step recorded before the next
+one starts; a peer that has no steps runs four jobs, each of which adds the next. Each peer is set up as its documents advise for speed:
+\`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200 and has notifications, DBOS has a queue polled
+every 50 ms, BullMQ a Redis that syncs its log at each command.`;
+
+const BETTER = `**Where a peer is better.** graphile-worker with its local queue, pg-boss and BullMQ finish more *trivial* jobs: they write one row or one
+Redis command for a job and keep nothing of what it did, while FleetQ writes a journal record before and after, and the history of each run to
+the store. graphile-worker and BullMQ *pick up* a lone job faster: a claim of FleetQ looks at queues, priorities, limits, serial keys
+and sleepers, and the run's first record is synced to the pod's disk before its handler begins. As soon as a job has several steps that must not be repeated,
+that record is what is being paid for, and the order turns round.`;
+
+export function picturesOf(saved: Saved): Readonly<Record<string, string>> {
+  const peers = namesOf(saved).filter(([, of]) => of !== null);
+  const names = peers.map(([name]) => name);
+  const of = (measure: string, figure: string) =>
+    peers.map(([, peer]) => peer?.[measure]?.[figure]?.median ?? 0);
+  return {
+    'bench-pickup.svg': groupedBars({
+      title: 'Time from enqueue until the job begins, ms',
+      about: 'one job at a time, put in by another process; shorter is better',
+      names,
+      groups: [
+        { name: 'p50', values: of('pickup', 'p50') },
+        { name: 'p99', values: of('pickup', 'p99') },
+      ],
+    }),
+    'bench-jobs.svg': groupedBars({
+      title: 'Jobs a second, each bar as a share of the best of its kind',
+      about: 'longer is better',
+      names,
+      groups: (['trivial', 'four'] as const).map((measure) => ({
+        name: measure === 'trivial' ? 'trivial jobs' : 'four durable steps',
+        values: of(measure, 'perSecond'),
+      })),
+      isShared: true,
+    }),
+  };
+}
