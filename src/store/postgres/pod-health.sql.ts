@@ -1,5 +1,6 @@
 /** Statements on pod_health: births, heartbeats, fences. */
-import { STALLED_IN_REPORT } from '../pods.ts';
+import { LOOKOUTS } from '../fleet-sight.ts';
+import { AUDIBLE_BEATS, STALLED_IN_REPORT } from '../pods.ts';
 import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
 import { reportsTold, throttlesTold } from './throttle-state.sql.ts';
 
@@ -21,10 +22,15 @@ export const selectJournalSeen = sql`
   select pod_id, status, boot, journal_lsn from pod_health
    where journal_id = $1 and pod_id <> $2 order by birth_timestamp, pod_id`;
 
-const glimpse = sql`
+function glimpseOf(silentFor: string, isStalled: string): string {
+  return sql`
   json_build_object('pod', pod_id, 'name', name, 'status', status, 'seq', beat_seq,
-                    'silentMs', ${agoOf('last_heartbeat')}, 'silenceMs', silent_ms,
-                    'isStalled', position('${STALLED_IN_REPORT}' in report) > 0, 'deadBy', dead_by)`;
+                    'silentMs', ${silentFor}, 'silenceMs', silent_ms,
+                    'isStalled', ${isStalled}, 'deadBy', dead_by)`;
+}
+
+const isStalled = sql`position('${STALLED_IN_REPORT}' in report) > 0`;
+const glimpse = glimpseOf(agoOf('last_heartbeat'), isStalled);
 
 /** The silence a pod registered with; `otherwise` for one that gave none. */
 export function silenceOf(otherwise: string): string {
@@ -32,8 +38,40 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
+ * As fleet-sight.ts decides. $1 pod, $5 its report, $8 its heartbeat in ms, or null for all of the fleet, $9
+ * silence in ms of a pod that gave none. Subqueries see the moment before, so the pod's own row counts as it
+ * becomes.
+ */
+const fleetSight = sql`
+  pods as materialized (
+    select pod_id, name, journal_id, birth_timestamp, status, beat_seq, silent_ms, dead_by, silent_for,
+           is_stalled, status = 'up' and silent_for < silence and not is_stalled as is_able,
+           case status when 'dead' then dead_for else silent_for - silence end as overdue
+      from (select *, coalesce(silent_ms, $9::float8) as silence,
+                   case when pod_id = $1 then 0 else ${agoOf('last_heartbeat')} end as silent_for,
+                   ${agoOf('dead_at')} as dead_for,
+                   position('${STALLED_IN_REPORT}' in case when pod_id = $1 then $5 else report end)
+                     > 0 as is_stalled
+              from pod_health where status <> 'down') pod),
+  placed as materialized (
+    select *, count(*) filter (where is_able) over (order by birth_timestamp, pod_id) as place
+      from pods),
+  sight as materialized (
+    select json_build_object(
+             'up', count(*) filter (where status = 'up'),
+             'heard', count(*) filter (where status = 'up' and ($8::float8 is null
+                                         or silent_for < ${AUDIBLE_BEATS} * $8::float8)),
+             'mark', coalesce(hashtextextended(string_agg(pod_id, ' ' order by pod_id)
+                                filter (where status = 'up'), 0)::text, '')) as headcount,
+           $8::float8 is null or coalesce(
+             min(place) filter (where pod_id = $1 and is_able) <= ${LOOKOUTS} + case
+               when max(overdue) < 0 then 0
+               else 1 + floor(max(overdue) / ($8::float8 + $9::float8)) end, false) as sees_all
+      from placed)`;
+
+/**
  * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names of its own, or
- * null. What the subqueries see is the moment before: the own row is put right by the caller.
+ * null, $8 and $9 as above. The caller puts the number of the beat in its own glimpse right.
  */
 export const beatPod = sql`
   with beaten as (
@@ -42,18 +80,19 @@ export const beatPod = sql`
            journal_lsn = $4, report = $5
      where pod_id = $1 and beat_seq = $2 and status in ('up', 'draining')
        and ($7::text[] is null or beat_nonce = any($7::text[]))
-    returning beat_seq, status, desired)
-  select beaten.*, ${timeline} as timeline,
+    returning beat_seq, status, desired, journal_id),
+  ${fleetSight}
+  select beaten.beat_seq, beaten.status, beaten.desired, ${timeline} as timeline,
          (select count(*) from step_tracker where claimed_by = $1) as claim_count,
          (select json_agg(json_build_object(
                    'task', task_id, 'generation', generation, 'epoch', claim_epoch,
                    'control', control, 'reason', coalesce(control_reason, '')) order by task_id)
             from step_tracker where claimed_by = $1 and control is not null) as controls,
-         (select json_agg(${glimpse} order by birth_timestamp, pod_id)
-            from pod_health where status <> 'down') as fleet,
-         ${throttlesTold} as throttles,
+         (select json_agg(${glimpseOf('silent_for', 'is_stalled')} order by birth_timestamp, pod_id)
+            from placed where sees_all or is_able and place = 1 or journal_id = beaten.journal_id) as fleet,
+         sees_all, headcount, ${throttlesTold} as throttles,
          case when $6 then ${reportsTold} end as reports
-    from beaten`;
+    from beaten, sight`;
 
 /** $1 pod. */
 export const selectBeat = sql`
