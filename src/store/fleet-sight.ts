@@ -10,7 +10,14 @@
  * of it, and the fourth moves up. Where the first three look able and leave an overdue pod unswept, the next
  * pod sees the fleet early enough to watch that pod for a silence before its own turn comes (I26).
  */
-import { AUDIBLE_BEATS, type Beat, type FleetSight, mayLead, type PodGlimpse } from './pods.ts';
+import {
+  AUDIBLE_BEATS,
+  type Beat,
+  type FleetSight,
+  leaderOf,
+  mayLead,
+  type PodGlimpse,
+} from './pods.ts';
 
 /** So many pods, in the order of leadership, always see the whole fleet. */
 export const LOOKOUTS = 3;
@@ -33,15 +40,26 @@ export function fleetSightOf(
     heard: up.filter(({ silentMs }) => silentMs < heardMs).length,
     mark: up.map((one) => one.pod).join(' '),
   };
-  if (!times) return { fleet: pods.map(glimpseOf), seesAll: true, headcount };
+  const own = pods.find((one) => one.pod === pod)?.journal;
+  const leader = times && leaderOf(pods, times.silentMs);
+  const isShown = isLookout(pods, { pod, times })
+    ? () => true
+    : (one: PodInSight) => one === leader || one.journal === own;
+  const fleet = pods.filter(isShown).map(glimpseOf);
+  return { fleet, seesAll: fleet.length === pods.length, headcount };
+}
+
+/** Whether all of the fleet is shown to this pod. */
+function isLookout(
+  pods: readonly PodInSight[],
+  { pod, times }: Pick<Beat, 'pod' | 'times'>,
+): boolean {
+  if (!times) return true;
   const { heartbeatMs, silentMs } = times;
   const able = pods.filter((one) => mayLead(one, silentMs));
   const place = able.findIndex((one) => one.pod === pod);
   const overdueMs = Math.max(...pods.map((one) => overdueOf(one, silentMs)));
-  const seesAll = place >= 0 && place < LOOKOUTS + openTurns(overdueMs, silentMs + heartbeatMs);
-  const own = pods.find((one) => one.pod === pod)?.journal;
-  const isShown = (one: PodInSight) => seesAll || one === able[0] || one.journal === own;
-  return { fleet: pods.filter(isShown).map(glimpseOf), seesAll, headcount };
+  return place >= 0 && place < LOOKOUTS + openTurns(overdueMs, silentMs + heartbeatMs);
 }
 
 /** For how long it could have been swept; negative where it has beaten lately. */

@@ -38,36 +38,30 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
- * As fleet-sight.ts decides. $1 pod, $5 its report, $8 its heartbeat in ms, or null for all of the fleet, $9
- * silence in ms of a pod that gave none. Subqueries see the moment before, so the pod's own row counts as it
- * becomes.
+ * What fleet-sight.ts decides by. $1 pod, $5 its report, $8 its heartbeat in ms, $9 silence in ms of a pod that
+ * gave none. A statement sees the moment before it, so the pod's own row counts here as it becomes.
  */
 const fleetSight = sql`
   pods as materialized (
-    select pod_id, name, journal_id, birth_timestamp, status, beat_seq, silent_ms, dead_by, silent_for,
-           is_stalled, status = 'up' and silent_for < silence and not is_stalled as is_able,
-           case status when 'dead' then dead_for else silent_for - silence end as overdue
-      from (select *, coalesce(silent_ms, $9::float8) as silence,
-                   case when pod_id = $1 then 0 else ${agoOf('last_heartbeat')} end as silent_for,
-                   ${agoOf('dead_at')} as dead_for,
-                   position('${STALLED_IN_REPORT}' in case when pod_id = $1 then $5 else report end)
-                     > 0 as is_stalled
-              from pod_health where status <> 'down') pod),
-  placed as materialized (
-    select *, count(*) filter (where is_able) over (order by birth_timestamp, pod_id) as place
-      from pods),
+    select pod_id, name, journal_id, birth_timestamp, status, beat_seq, silent_ms, dead_at, dead_by,
+           case when pod_id = $1 then 0 else ${agoOf('last_heartbeat')} end as silent_for,
+           position('${STALLED_IN_REPORT}' in case when pod_id = $1 then $5 else report end) > 0
+             as is_stalled
+      from pod_health where status <> 'down'),
   sight as materialized (
-    select json_build_object(
-             'up', count(*) filter (where status = 'up'),
-             'heard', count(*) filter (where status = 'up' and ($8::float8 is null
-                                         or silent_for < ${AUDIBLE_BEATS} * $8::float8)),
-             'mark', coalesce(hashtextextended(string_agg(pod_id, ' ' order by pod_id)
-                                filter (where status = 'up'), 0)::text, '')) as headcount,
-           $8::float8 is null or coalesce(
-             min(place) filter (where pod_id = $1 and is_able) <= ${LOOKOUTS} + case
-               when max(overdue) < 0 then 0
-               else 1 + floor(max(overdue) / ($8::float8 + $9::float8)) end, false) as sees_all
-      from placed)`;
+    select count(*) as pod_count, count(*) filter (where status = 'up') as up,
+           count(*) filter (where status = 'up' and silent_for
+                              < coalesce(${AUDIBLE_BEATS} * $8::float8, 'infinity')) as heard,
+           sum(hashtext(pod_id)) filter (where status = 'up') as mark,
+           array_agg(pod_id order by birth_timestamp, pod_id) filter (
+             where status = 'up' and silent_for < coalesce(silent_ms, $9::float8) and not is_stalled) as able,
+           max(case status when 'dead' then ${agoOf('dead_at')}
+                    else silent_for - coalesce(silent_ms, $9::float8) end) as overdue
+      from pods)`;
+
+/** All of the fleet where the pod gave no times, or is among the first; the turn that has begun counts. */
+const seesAll = sql`($8::float8 is null or array_position(able, $1) <= ${LOOKOUTS}
+      + (overdue >= 0)::integer * (1 + floor(overdue / ($8::float8 + $9::float8))))`;
 
 /**
  * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names of its own, or
@@ -89,8 +83,9 @@ export const beatPod = sql`
                    'control', control, 'reason', coalesce(control_reason, '')) order by task_id)
             from step_tracker where claimed_by = $1 and control is not null) as controls,
          (select json_agg(${glimpseOf('silent_for', 'is_stalled')} order by birth_timestamp, pod_id)
-            from placed where sees_all or is_able and place = 1 or journal_id = beaten.journal_id) as fleet,
-         sees_all, headcount, ${throttlesTold} as throttles,
+            from pods
+           where ${seesAll} or pod_id = able[1] or journal_id = beaten.journal_id) as fleet,
+         pod_count, up, heard, mark, ${throttlesTold} as throttles,
          case when $6 then ${reportsTold} end as reports
     from beaten, sight`;
 

@@ -5,7 +5,6 @@ import type {
   Beat,
   BeatAnswer,
   Control,
-  Headcount,
   JournalSeen,
   PodBirth,
   PodRow,
@@ -61,17 +60,22 @@ export class PostgresPods {
     const [taken] = await this.#pool.query(statements.beatPod, [...said, heartbeatMs, silentMs]);
     if (!taken) return this.#refused(pod);
     const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };
+    const fleet = glimpsesOf(taken['fleet']).map((glimpse) =>
+      glimpse.pod === pod ? { ...glimpse, ...own } : glimpse,
+    );
     return {
       kind: 'taken',
       ...own,
       desired: (taken['desired'] ?? undefined) as 'drain' | 'pause' | undefined,
       claimCount: taken['claim_count'] as number,
       controls: (taken['controls'] ?? []) as (Control & { task: RunId })[],
-      fleet: glimpsesOf(taken['fleet']).map((glimpse) =>
-        glimpse.pod === pod ? { ...glimpse, ...own } : glimpse,
-      ),
-      seesAll: taken['sees_all'] as boolean,
-      headcount: taken['headcount'] as Headcount,
+      fleet,
+      seesAll: fleet.length === taken['pod_count'],
+      headcount: {
+        up: taken['up'] as number,
+        heard: taken['heard'] as number,
+        mark: String(taken['mark']),
+      },
       throttles: glimpsedThrottles(taken['throttles']),
       reports: leads ? reportsOf(taken['reports']) : undefined,
       timeline: taken['timeline'] as string,
