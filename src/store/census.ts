@@ -53,8 +53,8 @@ export interface Census {
   /** For how long the first key that has outlived its task could be free. */
   readonly keysLateMs: number | undefined;
   /**
-   * How long ago the oldest transaction of the server began, whose end all that was removed meanwhile waits for;
-   * 0 where none is open. Undefined where the store has no such thing, or does not say.
+   * How long ago the oldest transaction of the server began, which keeps rows that ended since from being
+   * removed; 0 where none is open. Undefined where the store has no such thing, or does not say.
    */
   readonly oldestTransactionMs: number | undefined;
 }

@@ -1,14 +1,14 @@
 /**
- * How much of the fleet the answer to a heartbeat shows: all of it to the pods that may have to sweep, and to
- * the others the leader and the lives of their own journal, so that the bytes of all answers grow with the pods
- * and not with their square. Postgres says the same in `beatPod`.
+ * How much of the fleet the answer to a heartbeat shows: all of it to the pods that may have to sweep, and
+ * to the others the leader and the lives of their own journal. So the bytes of all answers grow with the
+ * pods and not with their square. Postgres decides by the same rules in `beatPod`.
  *
  *   order of leadership   leader   2nd   3rd │ 4th   5th   6th …
  *   sees the whole fleet  ──── always ────── │ ──── once a pod is overdue, one more a turn ──▶
  *
- * The order counts only pods that are able to lead. A pod of the first three that falls silent or stalls is out
- * of it, and the fourth moves up. Where the first three look able and leave an overdue pod unswept, the next
- * pod sees the fleet early enough to watch that pod for a silence before its own turn comes (I26).
+ * The order counts only pods that are able to lead. A pod of the first three that falls silent or stalls is
+ * out of it, and the fourth moves up. Where the first three look able and leave an overdue pod unswept, the
+ * next pod sees the fleet early enough to watch that pod for a silence before its own turn comes (I26).
  */
 import {
   AUDIBLE_BEATS,

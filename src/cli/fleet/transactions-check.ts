@@ -1,4 +1,4 @@
-/** Whether a transaction that is left open keeps the server from removing what has ended: claims read all of that. */
+/** Whether a transaction that is left open keeps the server from removing what has ended: claims read it. */
 import { showDuration } from '../../ground/index.ts';
 import type { Holder, PostgresFacts } from '../../store/postgres/facts.ts';
 import type { Check } from '../doctor-checks.ts';

@@ -135,10 +135,9 @@ export const selectConnections = sql`
     from here, me where datconnlimit >= 0 and not rolsuper`;
 
 /**
- * What keeps the server from removing rows that have ended, the oldest first: a transaction of this database, or
- * one of another that has written, a prepared one, a slot of replication or a standby; of the last two nobody
- * knows since when. None where the role is shown its own sessions only. A vacuum of the server's own holds
- * nothing back.
+ * What keeps the server from removing rows that have ended, the oldest first: a transaction of this database,
+ * or of another that has written, a prepared one, a replication slot or a standby. The server does not know
+ * since when the last two do. None where the role is shown its own sessions only. Autovacuum holds nothing back.
  */
 export const selectHolders = sql`
   with held as (

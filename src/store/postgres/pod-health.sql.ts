@@ -38,8 +38,8 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
- * What fleet-sight.ts decides by. $1 pod, $5 its report, $8 its heartbeat in ms, $9 silence in ms of a pod that
- * gave none. A statement sees the moment before it, so the pod's own row counts here as it becomes.
+ * What fleet-sight.ts decides by. $1 pod, $5 its report, $8 its heartbeat in ms, $9 silence in ms of a pod
+ * that gave none. A statement sees the moment before it, so the pod's own row counts here as it becomes.
  */
 const fleetSight = sql`
   pods as materialized (
@@ -54,7 +54,8 @@ const fleetSight = sql`
                               < coalesce(${AUDIBLE_BEATS} * $8::float8, 'infinity')) as heard,
            sum(hashtext(pod_id)) filter (where status = 'up') as mark,
            array_agg(pod_id order by birth_timestamp, pod_id) filter (
-             where status = 'up' and silent_for < coalesce(silent_ms, $9::float8) and not is_stalled) as able,
+             where status = 'up' and silent_for < coalesce(silent_ms, $9::float8)
+               and not is_stalled) as able,
            max(case status when 'dead' then ${agoOf('dead_at')}
                     else silent_for - coalesce(silent_ms, $9::float8) end) as overdue
       from pods)`;
