@@ -137,7 +137,7 @@ export const selectConnections = sql`
 /**
  * What keeps the server from removing rows that have ended, the oldest first: a transaction of this database,
  * or of another that has written, a prepared one, a replication slot or a standby. The server does not know
- * since when the last two do. None where the role is shown its own sessions only. Autovacuum holds nothing back.
+ * since when the last two do. None where the role is shown its own sessions only. Autovacuum does not count.
  */
 export const selectHolders = sql`
   with held as (
