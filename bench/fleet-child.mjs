@@ -2,7 +2,7 @@
  * A pod to be measured. Plain JavaScript over the built files, so that what is timed is what users run.
  * It says when it is ready, and when phases begin, to whoever started it.
  */
-import { createFleet, defineMachine } from 'fleetq';
+import { createFleet, defineMachine, listen } from 'fleetq';
 import * as z from 'zod';
 
 const options = JSON.parse(process.argv[2]);
@@ -65,7 +65,10 @@ const telling = ({ run, step, phase }, call) => {
   return call();
 };
 
-const { tellsPhases, ...given } = options;
+const { tellsPhases, tellsClaims, ...given } = options;
+if (tellsClaims) {
+  listen('claim.answered', ({ elapsedMs }) => process.send({ kind: 'claim', ms: elapsedMs }));
+}
 const fleet = await createFleet({
   ...given,
   machines: [four, trivial, pickup, held],

@@ -36,6 +36,7 @@ export async function startBenchPod(
     readonly kind: string;
     readonly run: string;
     readonly place: string;
+    readonly ms?: number;
   }) => void,
 ): Promise<BenchPod> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
@@ -55,7 +56,7 @@ export async function startBenchPod(
   const state = { onBegan: (_began: Began) => {} };
   child.on('message', (message: { kind: string } & Began) => {
     if (message.kind === 'ready') ready(message.at);
-    else state.onBegan(message);
+    else if (message.kind === 'began') state.onBegan(message);
   });
   const readyAt = await isReady;
   return Object.assign(state, {

@@ -3,14 +3,20 @@
  * with pods of the built files and the statistics of Postgres, so that the same bench measures an older commit.
  */
 import { growthOfAdoption } from './growth/adoption.ts';
+import { growthOfBurst } from './growth/burst.ts';
 import { growthOfCensus } from './growth/census.ts';
+import { growthOfHeartbeats } from './growth/heartbeats.ts';
+import { growthOfHeldXmin } from './growth/held-xmin.ts';
 import { growthOfPickup } from './growth/pickup.ts';
 import { growthOfQueues } from './growth/queues.ts';
 import { growthOfRetention } from './growth/retention.ts';
 
 const GROWTHS: Record<string, () => Promise<object>> = {
   adoption: growthOfAdoption,
+  burst: growthOfBurst,
   census: growthOfCensus,
+  heartbeats: growthOfHeartbeats,
+  'held-xmin': growthOfHeldXmin,
   pickup: growthOfPickup,
   queues: growthOfQueues,
   retention: growthOfRetention,

@@ -6,7 +6,7 @@ import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts'
 import type { PodId } from '../../src/store/index.ts';
 import { say } from '../child.ts';
 import { BenchDatabase, startBenchPod, wallMs } from '../fleet-pods.ts';
-import { newTask } from './tasks.ts';
+import { CLAIM_STATEMENT, newTask } from './tasks.ts';
 
 const isFull = process.argv.includes('--full');
 const QUEUES = isFull ? [1, 10, 100, 1_000, 5_000] : [1, 100, 1_000];
@@ -72,7 +72,7 @@ async function claimsOf(database: BenchDatabase) {
     await claim(database, pod);
     times.push(wallMs() - from);
   }
-  const { pages } = await database.costOf('ready_head');
+  const { pages } = await database.costOf(CLAIM_STATEMENT);
   times.sort((a, b) => a - b);
   const round = (value: number) => Math.round(value * 10) / 10;
   return {

@@ -3,6 +3,8 @@ import { type Mutant, tests } from './mutant.ts';
 
 const plans = tests('test/store/postgres-plans.store.test.ts');
 const sweepSql = 'src/store/postgres/step-tracker-sweep.sql.ts';
+const SIGHT = 'src/store/fleet-sight.ts';
+const PODS_SQL = 'src/store/postgres/pod-health.sql.ts';
 
 export const GROWTH: readonly Mutant[] = [
   {
@@ -82,5 +84,85 @@ export const GROWTH: readonly Mutant[] = [
     ],
     command: plans,
     shows: /retention looks at what may go/,
+  },
+  {
+    name: 'stalled-pods-keep-their-place',
+    breaks:
+      'pods that are silent or stalled are counted before the fourth, which never sees the fleet (I26)',
+    changes: [
+      {
+        file: SIGHT,
+        find: 'pods.filter((one) => mayLead(one, silentMs))',
+        put: "pods.filter(({ status }) => status === 'up')",
+      },
+    ],
+    command: tests('test/store/memory.test.ts', 'is out of the order'),
+    shows: /a pod that stalls or falls silent is out of the order/,
+  },
+  {
+    name: 'fourth-pod-blind',
+    breaks:
+      'where the first three look able and do not act, no other pod ever sees the fleet (I26)',
+    changes: [
+      {
+        file: SIGHT,
+        find: 'return place >= 0 && place < LOOKOUTS + openTurns(',
+        put: 'return place >= 0 && place < LOOKOUTS + 0 * openTurns(',
+      },
+    ],
+    command: tests('test/fleet/leader-stands-in.test.ts'),
+    shows: /where the first three look well and do not act, the fourth does/,
+  },
+  {
+    name: 'fourth-pod-blind-on-postgres',
+    breaks: 'the same in the statement of Postgres',
+    changes: [
+      {
+        file: PODS_SQL,
+        find: '(overdue >= 0)::integer * (1 +',
+        put: '0 * (1 +',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', 'what the first three leave overdue'),
+    shows: /what the first three leave overdue the next pods see/,
+  },
+  {
+    name: 'silent-pods-heard',
+    breaks: 'a heartbeat counts pods as heard of that have not beaten for long',
+    changes: [
+      {
+        file: PODS_SQL,
+        find: 'AUDIBLE_BEATS} * $8::float8',
+        put: 'AUDIBLE_BEATS} * null::float8',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', 'a heartbeat counts the pods'),
+    shows: /a heartbeat counts the pods that are up/,
+  },
+  {
+    name: 'old-sightings-kept',
+    breaks: 'a pod that is shown all of the fleet judges the old leader before the others (I28)',
+    changes: [
+      {
+        file: 'src/fleet/watch.ts',
+        find: 'new Map(seesAll && this.#seesAll ? this.#sightings : [])',
+        put: 'new Map(this.#sightings)',
+      },
+    ],
+    command: tests('test/fleet/leader-stands-in.test.ts'),
+    shows: /no crash is counted/,
+  },
+  {
+    name: 'hidden-transactions-are-none',
+    breaks: 'where the role is not shown the sessions of others, none is said to be open',
+    changes: [
+      {
+        file: 'src/store/postgres/doctor.sql.ts',
+        find: "  select case when pg_has_role(current_user, 'pg_read_all_stats', 'usage') then",
+        put: '  select case when true then',
+      },
+    ],
+    command: tests('test/store/postgres-oldest-transaction.store.test.ts'),
+    shows: /the census has the age of the oldest/,
   },
 ];

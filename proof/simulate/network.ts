@@ -80,6 +80,8 @@ export function storeFor(ports: CallPorts): Store {
 /** What is asked for instead of this, where somebody is in a certain state. */
 function changed({ world, process, link }: CallPorts, verb: string, args: unknown[]): unknown[] {
   if (verb === 'claim' && link.isMeagre) return [meagre(world, args[0])];
+  // The first of the fleet sees all of it.
+  if (verb === 'beat' && link.isFirst) return [{ ...(args[0] as Beat), times: undefined }];
   const { bornAs } = process;
   const [birth] = args as [PodBirth];
   if (verb !== 'register' || bornAs?.pod !== birth.pod) return args;

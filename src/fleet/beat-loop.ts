@@ -36,6 +36,7 @@ export interface BeatPorts {
   readonly clock: Clock;
   readonly pod: PodId;
   readonly heartbeatMs: number;
+  readonly silentMs: number;
   /** The nonce of the registration: the first beat follows it. */
   readonly nonce: string;
   /** Where an earlier heart of this pod has stopped; undefined for the first. */
@@ -99,14 +100,15 @@ export class BeatLoop {
 
   /** Answers how long after `sentMs` the next one is to be sent. */
   async #beat(sentMs: number): Promise<number> {
-    const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
+    const { store, pod, heartbeatMs, silentMs, mintNonce, news, onHeard, onFailed } = this.#ports;
     const since = [...this.#unheard];
     const nonce = this.#nextNonce(mintNonce);
     this.#ports.onSending?.({ seq: this.#seq, nonces: [...this.#unheard] });
     const { madeMs, ...told } = news();
+    const times = { heartbeatMs, silentMs };
     let answer: BeatAnswer;
     try {
-      answer = await store.beat({ pod, seq: this.#seq, nonce, since, ...told });
+      answer = await store.beat({ pod, seq: this.#seq, nonce, since, times, ...told });
     } catch (error) {
       onFailed(error, sentMs);
       return spread(heartbeatMs / 3, nonce);

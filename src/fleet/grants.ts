@@ -34,8 +34,6 @@ interface OwnNews {
 
 /** Reports that may still be on their way. */
 const MADE_COUNT_MAX = 16;
-/** Whoever has not been heard for longer calls nothing any more. */
-const AUDIBLE_BEATS = 5;
 
 export class Grants {
   readonly #ports: GrantsPorts;
@@ -74,10 +72,8 @@ export class Grants {
   heard(heard: Heard, { isLeader }: { readonly isLeader: boolean }): void {
     const { answer, sentMs, heardMs, madeMs } = heard;
     if (answer.kind !== 'taken' || madeMs === undefined) return;
-    const audibleMs = AUDIBLE_BEATS * this.#ports.heartbeatMs;
-    const up = answer.fleet.filter(({ status }) => status === 'up');
-    const podCount = up.filter(({ silentMs }) => silentMs < audibleMs).length;
-    const areUnheard = up.length > podCount;
+    const { heard: podCount, up } = answer.headcount;
+    const areUnheard = up > podCount;
     const rows = answer.throttles;
     this.#noteHeard(sentMs);
     this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount, areUnheard });

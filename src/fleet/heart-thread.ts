@@ -67,6 +67,7 @@ new BeatLoop({
   since,
   onSending: (followed) => say({ kind: 'sending', followed }),
   heartbeatMs: orders.heartbeatMs,
+  silentMs: orders.silentMs,
   mintNonce: () => systemRandom.hex(8),
   news: () => news,
   isAlive: () => {

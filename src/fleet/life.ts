@@ -246,7 +246,7 @@ export class Life implements Keeper {
     }
     this.#ports.engine.held.forget(this.holdings.certain(sentMs));
     this.#archiver.proved(sentMs);
-    this.watch.see(answer.fleet, clock.monotonicMs());
+    this.watch.see(answer, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
     followControls(answer.controls, { engine: this.#ports.engine, holdings: this.holdings });
     if (answer.desired === 'drain') onDrainWanted();
@@ -254,7 +254,7 @@ export class Life implements Keeper {
     this.#trust.wake();
     this.#grants?.heard(heard, { isLeader: isLeading(this) });
     this.#claimer.roomed();
-    this.#ports.routes.follow(answer.fleet).then((hasMore) => hasMore && this.hint());
+    this.#ports.routes.follow(answer.headcount).then((hasMore) => hasMore && this.hint());
     onBeat(this);
     this.#stall.look(this);
   }

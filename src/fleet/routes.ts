@@ -6,7 +6,7 @@
  */
 import { describeError } from '../ground/index.ts';
 import { type Registry, routeOf } from '../machine/index.ts';
-import { type PodGlimpse, RECOVERY_PREFIX, type Store } from '../store/index.ts';
+import { type Headcount, RECOVERY_PREFIX, type Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { HeldRun } from './held-run.ts';
 
@@ -21,7 +21,7 @@ export class Routes {
   /** Machines of which there may have been an older version. */
   readonly #machines: readonly string[];
   #taken: readonly string[] = [];
-  #fleet = '';
+  #mark = '';
   #isKeyMissing = false;
   #looking: Promise<void> | undefined;
 
@@ -59,12 +59,10 @@ export class Routes {
   }
 
   /** Looks again where other pods are up than before. Answers whether there is more to claim. */
-  async follow(fleet: readonly PodGlimpse[]): Promise<boolean> {
-    const up = fleet.flatMap(({ pod, status }) => (status === 'up' ? [pod] : []));
-    const next = up.sort().join(' ');
-    if (next === this.#fleet) return false;
+  async follow({ mark }: Pick<Headcount, 'mark'>): Promise<boolean> {
+    if (mark === this.#mark) return false;
     const before = new Set(this.#taken);
-    if (await this.look()) this.#fleet = next;
+    if (await this.look()) this.#mark = mark;
     return this.#taken.some((route) => !before.has(route));
   }
 

@@ -6,8 +6,18 @@
  * heard without a break for twice the silence, and must have seen the same beat of the other pod
  * twice, almost a silence apart. How long a pod may be silent it has said itself, when it registered:
  * whoever watches may have been set otherwise.
+ *
+ * A pod that is far from leading is not shown the whole fleet. It sweeps nothing, and its watch of the others
+ * begins when it is.
  */
-import { leaderOf, mayLead, type PodGlimpse, type PodId } from '../store/index.ts';
+import {
+  type FleetSight,
+  LOOKOUTS,
+  leaderOf,
+  mayLead,
+  type PodGlimpse,
+  type PodId,
+} from '../store/index.ts';
 
 export interface WatchOptions {
   readonly heartbeatMs: number;
@@ -29,6 +39,8 @@ export class Watch {
   readonly #sightings = new Map<PodId, Sighting>();
   #deadSinceMs: ReadonlyMap<PodId, number> = new Map();
   #fleet: readonly PodGlimpse[] = [];
+  #seesAll = false;
+  #upCount = 0;
   #steadySinceMs: number | undefined;
   #lastMs: number | undefined;
 
@@ -36,13 +48,16 @@ export class Watch {
     this.#options = options;
   }
 
-  /** A heartbeat was acknowledged at `nowMs`, and this was the fleet. */
-  see(fleet: readonly PodGlimpse[], nowMs: number): void {
+  /** A heartbeat was acknowledged at `nowMs`, and showed this of the fleet. */
+  see({ fleet, seesAll, headcount }: FleetSight, nowMs: number): void {
     const isBroken = this.#isBroken(nowMs);
     if (isBroken || this.#steadySinceMs === undefined) this.#steadySinceMs = nowMs;
     this.#lastMs = nowMs;
     this.#fleet = fleet;
-    const before = new Map(this.#sightings);
+    this.#upCount = headcount.up;
+    // All that is missing is judged at one time, or more than half of it could look like less.
+    const before = new Map(seesAll && this.#seesAll ? this.#sightings : []);
+    this.#seesAll = seesAll;
     this.#sightings.clear();
     const dead = fleet.filter(({ status }) => status === 'dead').map(({ pod }) => pod);
     this.#deadSinceMs = new Map(dead.map((pod) => [pod, this.#deadSinceMs.get(pod) ?? nowMs]));
@@ -61,14 +76,17 @@ export class Watch {
   /**
    * Whether it is for this pod to sweep now. The leader sweeps at once. The pod behind it sweeps what the
    * leader has left for a whole turn, and so on: a leader that cannot act delays recovery by one turn.
+   * A pod behind the first three has not seen the fleet before it was overdue for all turns but three.
    */
   isTurnOf(pod: PodId, nowMs: number): boolean {
+    if (!this.#seesAll) return false;
     const { silentMs, heartbeatMs } = this.#options;
     const place = this.#fleet
       .filter((one) => mayLead(one, silentMs))
       .findIndex((one) => one.pod === pod);
     if (place <= 0) return place === 0;
-    return this.#overdueMs(nowMs) >= place * (silentMs + heartbeatMs);
+    const turns = Math.min(place, LOOKOUTS - 1);
+    return this.#overdueMs(nowMs) >= turns * (silentMs + heartbeatMs);
   }
 
   /** For how long the pod has been there to be swept that has been so for longest. */
@@ -80,8 +98,14 @@ export class Watch {
     return Math.max(...overdue);
   }
 
+  /** As far as this pod is shown it. */
   get fleet(): readonly PodGlimpse[] {
     return this.#fleet;
+  }
+
+  /** How many pods are up, those that this one is not shown included. */
+  get upCount(): number {
+    return this.#upCount;
   }
 
   /** Whether this pod has been heard without a break for long enough to judge others. */

@@ -52,6 +52,11 @@ export interface Census {
   readonly endedOldestMs: number | undefined;
   /** For how long the first key that has outlived its task could be free. */
   readonly keysLateMs: number | undefined;
+  /**
+   * How long ago the oldest transaction of the server began, which keeps rows that ended since from being
+   * removed; 0 where none is open. Undefined where the store has no such thing, or does not say.
+   */
+  readonly oldestTransactionMs: number | undefined;
 }
 
 /** Routes of a fleet that is ten years old; more of them are not looked at. */

@@ -54,6 +54,7 @@ export {
   storeMoved,
 } from './errors.ts';
 export { factsOfTask } from './facts.ts';
+export { LOOKOUTS } from './fleet-sight.ts';
 export {
   FOLLOWERS_TOLD_MAX,
   FOLLOWS_ON,
@@ -80,6 +81,8 @@ export type {
   Beat,
   BeatAnswer,
   Control,
+  FleetSight,
+  Headcount,
   JournalSeen,
   PodBirth,
   PodGlimpse,

@@ -43,6 +43,15 @@ export interface Beat {
   readonly report: Json;
   /** It leads, for all it knows: it is told what all pods say of the APIs they call. */
   readonly leads?: boolean | undefined;
+  /** Decides how much of the fleet the answer shows; undefined: all of it. */
+  readonly times?: BeatTimes | undefined;
+}
+
+export interface BeatTimes {
+  /** How often this pod beats. */
+  readonly heartbeatMs: number;
+  /** How long a pod may be silent that has not said so itself. */
+  readonly silentMs: number;
 }
 
 export interface Control {
@@ -84,8 +93,30 @@ export function mayLead(pod: PodGlimpse, silentMs: number): boolean {
   return pod.status === 'up' && pod.silentMs < (pod.silenceMs ?? silentMs) && !pod.isStalled;
 }
 
+/** What the answer to a heartbeat shows of the fleet; fleet-sight.ts decides how much. */
+export interface FleetSight {
+  /** Oldest first. Every pod that is not down, or the leader and the lives of the pod's own journal. */
+  readonly fleet: readonly PodGlimpse[];
+  /** Whether `fleet` is every pod that is not down. */
+  readonly seesAll: boolean;
+  readonly headcount: Headcount;
+}
+
+/** Which pods are up, for a pod that is not shown each of them. */
+export interface Headcount {
+  /** Pods that are up, silent ones included. */
+  readonly up: number;
+  /** Those of them that beat within the last `AUDIBLE_BEATS` heartbeats of the pod that asks. */
+  readonly heard: number;
+  /** Differs where other pods are up. */
+  readonly mark: string;
+}
+
+/** A pod that has not beaten for longer calls no API any more. */
+export const AUDIBLE_BEATS = 5;
+
 export type BeatAnswer =
-  | {
+  | (FleetSight & {
       readonly kind: 'taken';
       readonly seq: number;
       readonly status: 'up' | 'draining';
@@ -94,15 +125,13 @@ export type BeatAnswer =
       readonly claimCount: number;
       /** Asked for again with every beat until the task is settled. */
       readonly controls: readonly Control[];
-      /** Every pod that is not down, oldest first. */
-      readonly fleet: readonly PodGlimpse[];
       /** What is known of APIs, as it was published. */
       readonly throttles: readonly ThrottleGlimpse[];
       /** What pods that are up or draining say of the APIs they call; only for one that leads. */
       readonly reports: readonly ReportGlimpse[] | undefined;
       /** Changes when another server has become the primary. */
       readonly timeline: string;
-    }
+    })
   | {
       /** The row was not as expected: this pod is dead, or somebody else beats in its name. */
       readonly kind: 'refused';

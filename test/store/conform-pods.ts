@@ -121,6 +121,109 @@ export function describePods(scene: Scene): void {
     expect(statuses.sort()).toEqual(['dead', 'down', 'up']);
   });
 
+  const times = { heartbeatMs: MINUTE, silentMs: 3 * MINUTE };
+  const turnMs = times.heartbeatMs + times.silentMs;
+
+  /** Seven pods, each younger than the one before. */
+  async function sevenPods() {
+    const seqs = new Map<PodId, number>();
+    const pods: PodId[] = [];
+    for (const name of ['alder', 'birch', 'cedar', 'dogwood', 'elm', 'fir', 'gorse']) {
+      pods.push(await scene.pod(name));
+      await scene.pass(1_000);
+    }
+    const beatOnce = async (pod: PodId, report: Beat['report'] = {}) => {
+      const answer = taken(await beat(pod, seqs.get(pod) ?? 0, { times, report }));
+      seqs.set(pod, answer.seq);
+      return answer;
+    };
+    /** Which of these pods see the whole fleet, once all of them have beaten. */
+    const lookouts = async (beating: readonly PodId[]) => {
+      for (const pod of beating) await beatOnce(pod);
+      const seen: PodId[] = [];
+      for (const pod of beating) if ((await beatOnce(pod)).seesAll) seen.push(pod);
+      return seen;
+    };
+    return { pods, beatOnce, lookouts };
+  }
+
+  test('the first three pods see the whole fleet, the others their leader and themselves', async () => {
+    const { pods, beatOnce, lookouts } = await sevenPods();
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 3));
+    const answers = [];
+    for (const pod of pods) answers.push(await beatOnce(pod));
+    const shown = answers.map(({ fleet }) => fleet.map(({ pod }) => pod));
+    for (const all of shown.slice(0, 3)) expect(all).toEqual(pods);
+    for (const [at, few] of shown.entries()) if (at >= 3) expect(few).toEqual([pods[0], pods[at]]);
+    const [headcount, ...rest] = answers.map((answer) => answer.headcount);
+    expect(headcount).toMatchObject({ up: 7, heard: 7 });
+    for (const other of rest) expect(other).toEqual(headcount);
+  });
+
+  test('a pod that stalls or falls silent is out of the order: the fourth sees the whole fleet', async () => {
+    const { pods, beatOnce, lookouts } = await sevenPods();
+    await lookouts(pods);
+    await beatOnce(pods[0]!, { stalled: 'no space' });
+    const fourth = await beatOnce(pods[3]!);
+    expect(fourth).toMatchObject({ seesAll: true });
+    expect(fourth.fleet[0]).toMatchObject({ pod: pods[0], isStalled: true });
+    const fifth = await beatOnce(pods[4]!);
+    expect(
+      fifth.fleet.map(({ pod }) => pod),
+      'it leads no more',
+    ).toEqual([pods[1], pods[4]]);
+    const stalled = await beatOnce(pods[0]!, { stalled: 'no space' });
+    expect(stalled.seesAll, 'it sweeps nothing').toBe(false);
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 3));
+    await scene.pass(times.silentMs + MINUTE);
+    const left = pods.slice(3);
+    expect(await lookouts(left), 'all of the first three are gone').toEqual(left.slice(0, 4));
+  });
+
+  test('I26: what the first three leave overdue the next pods see, one more each turn', async () => {
+    const { pods, lookouts } = await sevenPods();
+    await lookouts(pods);
+    await scene.pod('hazel');
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 3));
+    await scene.pass(times.silentMs + MINUTE);
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 4));
+    await scene.pass(turnMs);
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 5));
+    await scene.kill(podOf('hazel'));
+    expect(await lookouts(pods), 'it is to be swept since now').toEqual(pods.slice(0, 4));
+    await scene.pass(2 * turnMs);
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 6));
+    await scene.store.retire(podOf('hazel'));
+    expect(await lookouts(pods)).toEqual(pods.slice(0, 3));
+  });
+
+  test('every pod sees the other lives of its journal', async () => {
+    const { pods, lookouts } = await sevenPods();
+    const twin = await scene.pod('hazel', { journal: 'journal-gorse', boot: 2 });
+    await lookouts(pods);
+    const answer = taken(await beat(twin, 0, { times }));
+    expect(answer.seesAll).toBe(false);
+    expect(answer.fleet.map(({ pod }) => pod)).toEqual([pods[0], pods[6], twin]);
+  });
+
+  test('a heartbeat counts the pods that are up, and those that were heard of lately', async () => {
+    const { pods, beatOnce } = await sevenPods();
+    const gorse = pods[6]!;
+    const first = (await beatOnce(gorse)).headcount;
+    await scene.pass(4 * times.heartbeatMs);
+    expect((await beatOnce(gorse)).headcount).toEqual(first);
+    for (const pod of pods.slice(0, 2)) await beatOnce(pod);
+    await scene.pass(2 * times.heartbeatMs);
+    expect((await beatOnce(gorse)).headcount).toEqual({ ...first, heard: 3 });
+    await scene.store.markDraining(pods[0]!);
+    const fewer = (await beatOnce(gorse)).headcount;
+    expect(fewer).toMatchObject({ up: 6, heard: 2 });
+    await scene.pod('hazel');
+    const other = (await beatOnce(gorse)).headcount;
+    expect(other).toMatchObject({ up: 7, heard: 3 });
+    expect(new Set([first.mark, fewer.mark, other.mark]).size).toBe(3);
+  });
+
   test('H18: of two clones of one pod the second to beat is refused, and sees another nonce', async () => {
     const pod = await scene.pod('alder');
     taken(await beat(pod, 0, { nonce: 'original' }));

@@ -165,7 +165,7 @@ test('a heartbeat waits for neither claims nor settles, and loses against a swee
 test('a pod whose heartbeat is on its way is not swept, however old the last one is (I25)', async () => {
   await scene.client.query(`update pod_health set last_heartbeat = now() - interval '1 hour'`);
   await begin();
-  await other.query(beatPod, [alder, 0, 'n', 0, '{}', false, null]);
+  await other.query(beatPod, [alder, 0, 'n', 0, '{}', false, null, null, null]);
   expect(await store.fence(alder, sweeper, { silentMs: 15_000 })).toBe(false);
   await other.query('commit');
   expect(await store.fence(alder, sweeper, { silentMs: 15_000 })).toBe(false);

@@ -67,6 +67,10 @@ export const figureRoutes = [
           .number()
           .optional()
           .describe('for how long the first key that has outlived its task could be free'),
+        oldestTransactionMs: z
+          .number()
+          .optional()
+          .describe('how long ago the oldest transaction of the Postgres server began'),
       }),
     },
     answer: async ({ desk }) => {

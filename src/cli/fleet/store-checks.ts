@@ -13,6 +13,7 @@ import { schemaOf } from './migrate.ts';
 import { storeAddress, storeOptions } from './open.ts';
 import { isResting, podsOf } from './pods.ts';
 import { sinkChecks } from './sink-checks.ts';
+import { transactionsCheck } from './transactions-check.ts';
 
 const ROUND_TRIPS = 30;
 const ROUND_TRIP_SLOW_MS = 50;
@@ -64,6 +65,7 @@ async function serverChecks(config: Config): Promise<Check[]> {
       clock,
       timeoutCheck(facts),
       connectionsCheck(facts),
+      transactionsCheck(facts),
       ...(facts.isStandby ? [] : [timelineCheck(facts)]),
     ];
   } catch (error) {

@@ -65,6 +65,7 @@ export function census(tables: MemoryTables, countMax: number, silentMs: number)
     scheduleLateMs: scheduleLateMs(tables),
     endedOldestMs: endedOldestMs(tables),
     keysLateMs: keysLateMs(tables),
+    oldestTransactionMs: undefined,
   };
 }
 

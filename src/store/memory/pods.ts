@@ -2,6 +2,7 @@
 
 import { BLOCKED_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
+import { fleetSightOf, type PodInSight } from '../fleet-sight.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -103,13 +104,19 @@ export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
       const reason = controlReason ?? '';
       return [{ task: taskId, generation, epoch: claimEpoch, control, reason }];
     }),
-    fleet: tables
-      .podsWhere(({ status }) => status !== 'down')
-      .map((other) => glimpseOf(other, now)),
+    ...fleetSightOf(
+      tables.podsWhere(({ status }) => status !== 'down').map((other) => podInSight(other, now)),
+      given,
+    ),
     throttles: throttlesTold(tables),
     reports: leads ? reportsOf(tables, now) : undefined,
     timeline: tables.timeline,
   };
+}
+
+function podInSight(pod: PodRecord, now: number): PodInSight {
+  const deadMs = pod.deadAt === undefined ? undefined : now - pod.deadAt;
+  return { ...glimpseOf(pod, now), journal: pod.journalId, deadMs };
 }
 
 function reportsOf(tables: MemoryTables, now: number): ReportGlimpse[] {

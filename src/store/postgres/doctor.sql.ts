@@ -133,3 +133,34 @@ export const selectConnections = sql`
   union all
   select 'database', datname, (select count(*) from used where datid = here.oid), 0, datconnlimit
     from here, me where datconnlimit >= 0 and not rolsuper`;
+
+/**
+ * What keeps the server from removing rows that have ended, the oldest first: a transaction of this database,
+ * or of another that has written, a prepared one, a replication slot or a standby. The server does not know
+ * since when the last two do. None where the role is shown its own sessions only. Autovacuum does not count.
+ */
+export const selectHolders = sql`
+  with held as (
+    select case backend_type when 'walsender' then 'standby' else 'session' end as kind, pid,
+           coalesce(nullif(application_name, ''), usename, backend_type) as name, datname as database,
+           (extract(epoch from clock_timestamp() - xact_start) * 1000)::float8 as ms,
+           greatest(age(backend_xid), age(backend_xmin)) as transactions
+      from pg_stat_activity
+     where pid <> pg_backend_pid() and backend_type <> 'autovacuum worker'
+       and (backend_xid is not null
+            or backend_xmin is not null and coalesce(datname, current_database()) = current_database())
+    union all
+    select 'prepared transaction', null, gid, database,
+           (extract(epoch from clock_timestamp() - prepared) * 1000)::float8, age(transaction)
+      from pg_prepared_xacts
+    union all
+    select 'replication slot', active_pid, slot_name, database, null, greatest(age(xmin), age(catalog_xmin))
+      from pg_replication_slots where xmin is not null or catalog_xmin is not null)
+  select kind, pid, name, database, ms, transactions from held
+   where pg_has_role(current_user, 'pg_read_all_stats', 'usage')
+   order by ms desc nulls last, transactions desc limit 10`;
+
+/** Null where the role is shown its own sessions only; 0 where no transaction is open. */
+export const selectOldestTransaction = sql`
+  select case when pg_has_role(current_user, 'pg_read_all_stats', 'usage') then
+           (select coalesce(max(ms), 0) from (${selectHolders}) held) end as oldest_ms`;

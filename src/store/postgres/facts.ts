@@ -1,6 +1,11 @@
 /** What can be told of a server: for whoever looks why something is slow, or does not work. */
 import type { FilledStoreOptions } from '../options.ts';
-import { selectConnections, selectFacts } from './doctor.sql.ts';
+import {
+  selectConnections,
+  selectFacts,
+  selectHolders,
+  selectOldestTransaction,
+} from './doctor.sql.ts';
 import { readPostgresWay } from './options.ts';
 import { Pool } from './pool.ts';
 import { selectTimeline } from './sql.ts';
@@ -21,6 +26,21 @@ export interface PostgresFacts {
   readonly timeline: string | undefined;
   /** Of the server, and of the role and the database where they have limits of their own. */
   readonly connections: readonly Connections[];
+  /** The oldest first; undefined where the role is not shown the sessions of other roles. */
+  readonly holders: readonly Holder[] | undefined;
+}
+
+/** What keeps the server from removing rows that have ended. */
+export interface Holder {
+  readonly kind: 'session' | 'prepared transaction' | 'replication slot' | 'standby';
+  /** Of the program, of the prepared transaction or of the slot. */
+  readonly name: string;
+  readonly pid: number | undefined;
+  readonly database: string | undefined;
+  /** How long ago its transaction began; undefined where the server does not know. */
+  readonly ms: number | undefined;
+  /** How many transactions have begun since. */
+  readonly transactions: number;
 }
 
 export interface Connections {
@@ -47,6 +67,7 @@ export async function postgresFacts(
     const timeline = told?.['timeline'] as string | undefined;
     // Not every server that speaks like Postgres has all of these tables; those that do not tell nothing.
     const limits = await pool.query(selectConnections).catch(() => []);
+    const holders = await holdersOf(pool).catch(() => undefined);
     return {
       version: String(row?.['version']),
       now: Number(row?.['now_ms']),
@@ -62,8 +83,33 @@ export async function postgresFacts(
         countMax: Number(limit['count_max']),
         reserved: Number(limit['reserved']),
       })),
+      holders,
     };
   } finally {
     await pool.close();
   }
+}
+
+async function holdersOf(pool: Pool): Promise<Holder[] | undefined> {
+  if ((await oldestTransactionMs(pool)) === undefined) return undefined;
+  const rows = await pool.query(selectHolders);
+  return rows.map((row) => ({
+    kind: row['kind'] as Holder['kind'],
+    name: String(row['name'] ?? ''),
+    pid: maybe(row['pid']),
+    database: maybe(row['database']),
+    ms: maybe(row['ms']),
+    transactions: Number(row['transactions']),
+  }));
+}
+
+/** How long ago the oldest transaction began; 0 where none is open, undefined where the role may not know. */
+export async function oldestTransactionMs(pool: Pick<Pool, 'query'>): Promise<number | undefined> {
+  // Not every server that speaks like Postgres has all of these tables; the figure is left out there.
+  const [row] = await pool.query(selectOldestTransaction).catch(() => []);
+  return maybe(row?.['oldest_ms']);
+}
+
+function maybe<T>(value: unknown): T | undefined {
+  return (value ?? undefined) as T | undefined;
 }

@@ -7,6 +7,7 @@ import type { RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
 import { selectMayChange } from './audit-log.sql.ts';
 import { selectCensus } from './census.sql.ts';
+import { oldestTransactionMs } from './facts.ts';
 import type { Pool, Row } from './pool.ts';
 import { finite, headOf, taskRowOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
@@ -71,11 +72,11 @@ export class PostgresPeople {
 
   async census(countMax: number, silentMs: number): Promise<Census> {
     const [row = {}] = await this.#pool.byIndexes(selectCensus, [countMax, silentMs]);
-    return censusOf(row);
+    return { ...censusOf(row), oldestTransactionMs: await oldestTransactionMs(this.#pool) };
   }
 }
 
-export function censusOf(row: Row): Census {
+export function censusOf(row: Row): Omit<Census, 'oldestTransactionMs'> {
   const routes = (row['routes'] ?? []) as RouteCensus[];
   const overdue = (ms: unknown) => (Number(finite(ms)) > 0 ? finite(ms) : undefined);
   return {

@@ -1,5 +1,6 @@
 /** Statements on pod_health: births, heartbeats, fences. */
-import { STALLED_IN_REPORT } from '../pods.ts';
+import { LOOKOUTS } from '../fleet-sight.ts';
+import { AUDIBLE_BEATS, STALLED_IN_REPORT } from '../pods.ts';
 import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
 import { reportsTold, throttlesTold } from './throttle-state.sql.ts';
 
@@ -21,10 +22,15 @@ export const selectJournalSeen = sql`
   select pod_id, status, boot, journal_lsn from pod_health
    where journal_id = $1 and pod_id <> $2 order by birth_timestamp, pod_id`;
 
-const glimpse = sql`
+function glimpseOf(silentFor: string, isStalled: string): string {
+  return sql`
   json_build_object('pod', pod_id, 'name', name, 'status', status, 'seq', beat_seq,
-                    'silentMs', ${agoOf('last_heartbeat')}, 'silenceMs', silent_ms,
-                    'isStalled', position('${STALLED_IN_REPORT}' in report) > 0, 'deadBy', dead_by)`;
+                    'silentMs', ${silentFor}, 'silenceMs', silent_ms,
+                    'isStalled', ${isStalled}, 'deadBy', dead_by)`;
+}
+
+const isStalled = sql`position('${STALLED_IN_REPORT}' in report) > 0`;
+const glimpse = glimpseOf(agoOf('last_heartbeat'), isStalled);
 
 /** The silence a pod registered with; `otherwise` for one that gave none. */
 export function silenceOf(otherwise: string): string {
@@ -32,8 +38,35 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
+ * What fleet-sight.ts decides by. $1 pod, $5 its report, $8 its heartbeat in ms, $9 silence in ms of a pod
+ * that gave none. A statement sees the moment before it, so the pod's own row counts here as it becomes.
+ */
+const fleetSight = sql`
+  pods as materialized (
+    select pod_id, name, journal_id, birth_timestamp, status, beat_seq, silent_ms, dead_at, dead_by,
+           case when pod_id = $1 then 0 else ${agoOf('last_heartbeat')} end as silent_for,
+           position('${STALLED_IN_REPORT}' in case when pod_id = $1 then $5 else report end) > 0
+             as is_stalled
+      from pod_health where status <> 'down'),
+  sight as materialized (
+    select count(*) as pod_count, count(*) filter (where status = 'up') as up,
+           count(*) filter (where status = 'up' and silent_for
+                              < coalesce(${AUDIBLE_BEATS} * $8::float8, 'infinity')) as heard,
+           sum(hashtext(pod_id)) filter (where status = 'up') as mark,
+           array_agg(pod_id order by birth_timestamp, pod_id) filter (
+             where status = 'up' and silent_for < coalesce(silent_ms, $9::float8)
+               and not is_stalled) as able,
+           max(case status when 'dead' then ${agoOf('dead_at')}
+                    else silent_for - coalesce(silent_ms, $9::float8) end) as overdue
+      from pods)`;
+
+/** All of the fleet where the pod gave no times, or is among the first; the turn that has begun counts. */
+const seesAll = sql`($8::float8 is null or array_position(able, $1) <= ${LOOKOUTS}
+      + (overdue >= 0)::integer * (1 + floor(overdue / ($8::float8 + $9::float8))))`;
+
+/**
  * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names of its own, or
- * null. What the subqueries see is the moment before: the own row is put right by the caller.
+ * null, $8 and $9 as above. The caller puts the number of the beat in its own glimpse right.
  */
 export const beatPod = sql`
   with beaten as (
@@ -42,18 +75,20 @@ export const beatPod = sql`
            journal_lsn = $4, report = $5
      where pod_id = $1 and beat_seq = $2 and status in ('up', 'draining')
        and ($7::text[] is null or beat_nonce = any($7::text[]))
-    returning beat_seq, status, desired)
-  select beaten.*, ${timeline} as timeline,
+    returning beat_seq, status, desired, journal_id),
+  ${fleetSight}
+  select beaten.beat_seq, beaten.status, beaten.desired, ${timeline} as timeline,
          (select count(*) from step_tracker where claimed_by = $1) as claim_count,
          (select json_agg(json_build_object(
                    'task', task_id, 'generation', generation, 'epoch', claim_epoch,
                    'control', control, 'reason', coalesce(control_reason, '')) order by task_id)
             from step_tracker where claimed_by = $1 and control is not null) as controls,
-         (select json_agg(${glimpse} order by birth_timestamp, pod_id)
-            from pod_health where status <> 'down') as fleet,
-         ${throttlesTold} as throttles,
+         (select json_agg(${glimpseOf('silent_for', 'is_stalled')} order by birth_timestamp, pod_id)
+            from pods
+           where ${seesAll} or pod_id = able[1] or journal_id = beaten.journal_id) as fleet,
+         pod_count, up, heard, mark, ${throttlesTold} as throttles,
          case when $6 then ${reportsTold} end as reports
-    from beaten`;
+    from beaten, sight`;
 
 /** $1 pod. */
 export const selectBeat = sql`

@@ -53,20 +53,29 @@ export class PostgresPods {
     };
   }
 
-  async beat({ pod, seq, nonce, since, lsn, report, leads = false }: Beat): Promise<BeatAnswer> {
-    const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads, since ?? null];
-    const [taken] = await this.#pool.query(statements.beatPod, values);
+  async beat(given: Beat): Promise<BeatAnswer> {
+    const { pod, seq, nonce, since, lsn, report, leads = false, times } = given;
+    const { heartbeatMs = null, silentMs = null } = times ?? {};
+    const said = [pod, seq, nonce, lsn, JSON.stringify(report), leads, since ?? null];
+    const [taken] = await this.#pool.query(statements.beatPod, [...said, heartbeatMs, silentMs]);
     if (!taken) return this.#refused(pod);
     const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };
+    const fleet = glimpsesOf(taken['fleet']).map((glimpse) =>
+      glimpse.pod === pod ? { ...glimpse, ...own } : glimpse,
+    );
     return {
       kind: 'taken',
       ...own,
       desired: (taken['desired'] ?? undefined) as 'drain' | 'pause' | undefined,
       claimCount: taken['claim_count'] as number,
       controls: (taken['controls'] ?? []) as (Control & { task: RunId })[],
-      fleet: glimpsesOf(taken['fleet']).map((glimpse) =>
-        glimpse.pod === pod ? { ...glimpse, ...own, silentMs: 0 } : glimpse,
-      ),
+      fleet,
+      seesAll: fleet.length === taken['pod_count'],
+      headcount: {
+        up: taken['up'] as number,
+        heard: taken['heard'] as number,
+        mark: String(taken['mark']),
+      },
       throttles: glimpsedThrottles(taken['throttles']),
       reports: leads ? reportsOf(taken['reports']) : undefined,
       timeline: taken['timeline'] as string,

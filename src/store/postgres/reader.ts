@@ -23,6 +23,7 @@ import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
 import { selectCensus } from './census.sql.ts';
+import { oldestTransactionMs } from './facts.ts';
 import { selectFollowers } from './followers.sql.ts';
 import { gateBy, pausedMachinesBy, queuesBy } from './gate.ts';
 import { selectTerms } from './leader-terms.sql.ts';
@@ -168,7 +169,7 @@ class PostgresReader implements reader.StoreReader {
 
   async census(countMax: number, silentMs: number): Promise<Census> {
     const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
-    return censusOf(row);
+    return { ...censusOf(row), oldestTransactionMs: await oldestTransactionMs(this.#pool) };
   }
 
   queues(): Promise<QueueRow[]> {

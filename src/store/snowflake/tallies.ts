@@ -101,6 +101,7 @@ export async function census(calls: Calls, countMax: number, silentMs: number): 
         scheduleLateMs: scheduleLateMs(tables),
         endedOldestMs: endedOldestMs(tables),
         keysLateMs: keysLateMs(tables),
+        oldestTransactionMs: undefined,
       };
     },
   );

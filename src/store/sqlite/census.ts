@@ -54,6 +54,7 @@ export function census(tx: Tx, countMax: number, silentMs: number): Census {
         .map(({ finished_at }) => finished_at),
     ),
     keysLateMs: agoOf(tx.now, [tx.get<{ at: number | null }>(selectFirstExpiry)?.at ?? null]),
+    oldestTransactionMs: undefined,
   };
 }
 

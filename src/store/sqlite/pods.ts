@@ -2,6 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { BLOCKED_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
+import { fleetSightOf, type PodInSight } from '../fleet-sight.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -59,7 +60,8 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
   };
 }
 
-export function beat(tx: Tx, { pod, seq, nonce, since, lsn, report, leads }: Beat): BeatAnswer {
+export function beat(tx: Tx, given: Beat): BeatAnswer {
+  const { pod, seq, nonce, since, lsn, report, leads, times } = given;
   const names = since === undefined ? null : JSON.stringify(since);
   const told = { nonce, lsn, report: JSON.stringify(report), now: tx.now };
   const values = { pod, seq, since: names, ...told };
@@ -80,11 +82,19 @@ export function beat(tx: Tx, { pod, seq, nonce, since, lsn, report, leads }: Bea
     desired: own.desired ?? undefined,
     claimCount: tx.get<{ count: number }>(sql.countClaims, { pod })?.count ?? 0,
     controls: tx.all<RawControl>(sql.selectControls, { pod }).map(controlOf),
-    fleet: fleetOf(tx).map((row) => podGlimpse(row, tx.now)),
+    ...fleetSightOf(
+      fleetOf(tx).map((row) => podInSight(row, tx.now)),
+      { pod, times },
+    ),
     throttles: throttlesTold(tx),
     reports: leads ? reportsOf(tx) : undefined,
     timeline: TIMELINE,
   };
+}
+
+function podInSight(row: RawPod, now: number): PodInSight {
+  const deadMs = row.dead_at === null ? undefined : now - row.dead_at;
+  return { ...podGlimpse(row, now), journal: row.journal_id, deadMs };
 }
 
 interface RawControl {

@@ -125,6 +125,7 @@ export const CATALOGUE = {
   fleetq_queue_paused: leads('1 while people have paused the queue', 'queue'),
   fleetq_schedule_late_seconds: leads('For how long the first tick has been due'),
   fleetq_retention_late_seconds: leads('For how long the first ended task should be gone'),
+  fleetq_store_oldest_transaction_seconds: leads('Age of the oldest transaction of the server'),
   fleetq_pods: leads('Pods', 'status'),
   fleetq_fleet_sample_age_seconds: leads('Age of the figures above'),
   // The archive

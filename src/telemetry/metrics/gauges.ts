@@ -156,6 +156,9 @@ function showFleet(registry: Registry, { observed, isKnown }: Look): void {
   byQueue('fleetq_queue_paused', ({ isPaused }) => (isPaused ? 1 : 0));
   show('fleetq_schedule_late_seconds', ({ scheduleLateMs = 0 }) => one(scheduleLateMs / 1_000));
   show('fleetq_retention_late_seconds', ({ retentionLateMs }) => one(retentionLateMs / 1_000));
+  show('fleetq_store_oldest_transaction_seconds', ({ oldestTransactionMs: ms }) =>
+    one(ms === undefined ? undefined : ms / 1_000),
+  );
   show('fleetq_fleet_sample_age_seconds', ({ agoMs }) => one(agoMs / 1_000));
   showGauge('fleetq_pods', registry, () => {
     const pod = observed()?.pod;
