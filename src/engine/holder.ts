@@ -2,13 +2,15 @@
  * Runs that came from elsewhere and are held here for a while: how they are taken in, how they go on
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
-import { assert, type Clock, type RunId } from '../ground/index.ts';
+import type { Clock, RunId } from '../ground/index.ts';
 import {
   DamagedRunError,
   type EventRow,
-  type Evidence,
+  type HeldRow,
   type Journal,
   type Opening,
+  unlessDamaged,
+  type WholeRun,
 } from '../journal/index.ts';
 import {
   originOf,
@@ -32,10 +34,13 @@ import { ownerOf, tellHeldLeft, tellLeftOf, tellResumed } from './left-behind.ts
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, wasInside, wasTakenCutOff } from './resume.ts';
+import { load, NOTHING_OPEN, resumeOrSetAside, wasInside, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Tie } from './tie.ts';
 import { inputView } from './view.ts';
+
+/** So many runs' records are in memory at once when an earlier process's are gone on with. */
+const PAGE_COUNT = 500;
 
 export interface HolderPorts extends HeirPorts {
   readonly journal: Journal;
@@ -166,16 +171,33 @@ export class Holder {
     return this.#ports.journal.evidence.isComplete;
   }
 
-  /** What this journal still has of runs that an earlier process held. */
-  async localHolds(): Promise<LocalHold[]> {
+  /**
+   * What this journal still has of runs that an earlier process held, in pages, each read and proved when its
+   * turn comes. Whoever goes on with one does so before the next page is read.
+   */
+  async *localHolds(holds = this.#ports.journal.holds()): AsyncIterable<LocalHold[]> {
+    const { journal, runs } = this.#ports;
+    for (let from = 0; from < holds.length; ) {
+      // Records of runs that were just let go of may still be on their way to the disk.
+      await Promise.all(runs.letGo.values());
+      const asked = holds.slice(from, from + PAGE_COUNT);
+      const read = journal.readTogether(asked.map(({ run }) => run));
+      from += read.length;
+      yield read.map((whole, index) => this.#localHold(asked[index]!, whole));
+    }
+  }
+
+  #localHold(hold: HeldRow, whole: WholeRun | undefined): LocalHold {
     const { journal, registry, runs } = this.#ports;
-    // Records of runs that were just let go of may still be on their way to the disk.
-    await Promise.all(runs.letGo.values());
-    return journal.holds().map(({ run, generation, epoch, version }) => {
-      const isOpen =
-        runs.wasOpen.has(run) || (!this.#resumed.has(run) && wasInside(journal, registry, run));
-      return { run, generation, epoch, version, isOpen };
-    });
+    const { run } = hold;
+    // What the process before this one left behind tells of its end, and of nothing that came later.
+    const evidence = this.#resumed.has(run) ? NOTHING_OPEN : journal.evidence;
+    const found = whole
+      ? resumeOrSetAside(whole, journal, registry, evidence)
+      : unlessDamaged(() => load(journal, registry, run, evidence));
+    const rows = whole?.rows ?? unlessDamaged(() => journal.rows(run)) ?? [];
+    const isOpen = runs.wasOpen.has(run) || wasInside(run, found, evidence);
+    return { ...hold, isOpen, rows, found };
   }
 
   /**
@@ -183,7 +205,7 @@ export class Holder {
    * here cannot be trusted: those in the store may be whole.
    */
   async resume(
-    id: RunId,
+    hold: LocalHold,
     tie: Tie,
     {
       pod,
@@ -191,13 +213,11 @@ export class Holder {
       ...limits
     }: Pick<Offer, 'pod' | 'interruption' | 'deadlineMs' | 'ageMs'>,
   ): Promise<void> {
-    const { journal, clock, registry, runs, recorder } = this.#ports;
-    await runs.letGo.get(id);
-    if (tie.isOver) return;
-    const ending = endingHere(journal, id);
-    if (ending) return tie.ended(ending);
-    const found = load(journal, registry, id, this.#evidenceOf(id));
-    assert(found !== undefined, `run ${id} is held and not there`);
+    const { journal, clock, runs, recorder } = this.#ports;
+    const { run: id, found } = hold;
+    this.#resumed.add(id);
+    if (!found) return tie.ended(endingHere(journal, id));
+    if (found.records) tellLeftOf(id, tie.generation, () => found.records!);
     const taken: Taken | undefined =
       found.kind === 'run' ? found : await succeed(this.#ports, found, tie);
     if (!taken || tie.isOver) return;
@@ -216,13 +236,6 @@ export class Holder {
     const isUpgraded = move?.event.type === 'UPGRADED';
     if (!isUpgraded) await recorder.record(run, takenBy(pod, interruption));
     await this.#goOn(run, { interruption, waitMs, move, records, seenAt: runs.seenAt });
-  }
-
-  /** What the process before this one left behind tells of its end, and of nothing that came later. */
-  #evidenceOf(id: RunId): Evidence | undefined {
-    if (this.#resumed.has(id)) return undefined;
-    this.#resumed.add(id);
-    return this.#ports.journal.evidence;
   }
 
   /** The run is no longer ours: its handler is told, and whatever it answers counts for nothing. */
@@ -259,8 +272,6 @@ export class Holder {
     }
   }
 
-  /** The run's records as they are on the disk; throws a DamagedRunError where that cannot be read. */
-  written = (id: RunId): EventRow[] => this.#ports.journal.rows(id);
   /** Whether the store may have the run's next record before this disk has it. */
   isStoring = (id: RunId, at: At): boolean => isStoring(this.#ports, id, at);
 
@@ -268,6 +279,9 @@ export class Holder {
   tellLeft(id: RunId, generation: number): void {
     tellHeldLeft(this.#ports.journal, id, generation);
   }
+
+  /** The run's records as they are on the disk; throws a DamagedRunError where that cannot be read. */
+  written = (id: RunId): EventRow[] => this.#ports.journal.rows(id);
 
   /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */
   async #goOn(run: LiveRun, how: GoingOn): Promise<void> {

@@ -2,6 +2,7 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
+import { describeError, pause } from '../ground/index.ts';
 import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
@@ -22,6 +23,7 @@ import type { Heart } from './heart.ts';
 import type { HeldRun } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import type { Keeper } from './keeper.ts';
+import { Ladder } from './ladder.ts';
 import { isLeading } from './leader.ts';
 import type { LifePorts } from './life-ports.ts';
 import * as parts from './life-ports.ts';
@@ -129,13 +131,32 @@ export class Life implements Keeper {
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
     const before = parts.predecessorsOf(this.#ports, seen);
-    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(before);
+    const adopter = new Adopter({ store, footing: this.#footing, engine, clock, ...mine });
+    await adopter.adopt(before);
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
     this.#archiver.start();
     this.#claimer.start();
     this.isReady = true;
+    this.#finish(adopter).catch(() => undefined);
+  }
+
+  /** What the fleet sees of the runs of this host may come later: those go on without it. */
+  async #finish(adopter: Adopter): Promise<void> {
+    const { clock, random } = this.#ports;
+    const ladder = new Ladder();
+    while (!this.isDead) {
+      try {
+        return await adopter.finish();
+      } catch (error) {
+        tell('store.failed', () => ({ what: 'adopt', error: describeError(error) }));
+        await pause(
+          clock,
+          ladder.next(() => random.fraction()),
+        );
+      }
+    }
   }
 
   /** Something may be ready to claim. */

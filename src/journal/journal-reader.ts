@@ -2,7 +2,7 @@
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import { type Connection, isCorrupt, type Statement } from './connection.ts';
-import { DamagedRunError } from './errors.ts';
+import { DamagedRunError, unlessDamaged } from './errors.ts';
 import * as sql from './journal.sql.ts';
 import type {
   DeadLetter,
@@ -12,6 +12,7 @@ import type {
   RunRow,
   StoredRecord,
   UnfinishedRun,
+  WholeRun,
 } from './journal.ts';
 import {
   CHAIN_START,
@@ -171,6 +172,35 @@ export class JournalReader {
 
   rows(run: RunId): EventRow[] {
     return this.#eventsOf(run);
+  }
+
+  readTogether(runs: readonly RunId[]): (WholeRun | undefined)[] {
+    const statement = this.#prepared(sql.selectTogether).raw();
+    const read: (WholeRun | undefined)[] = [];
+    let length = 0;
+    try {
+      const asked = statement.iterate(JSON.stringify(runs));
+      for (const columns of asked as unknown as Iterable<WholeColumns | readonly null[]>) {
+        read.push(columns[0] === null ? undefined : this.#whole(columns as WholeColumns));
+        length += columns[6]?.length ?? 0;
+        if (length > PAGE_LENGTH_MAX) break;
+      }
+      return read;
+    } catch {
+      // A broken page, or a value that is not what its column is for: nobody knows yet whose.
+      return runs.map(() => undefined);
+    }
+  }
+
+  #whole(columns: WholeColumns): WholeRun | undefined {
+    return unlessDamaged(() => {
+      const raw = openRow(columns);
+      const row = readRunRow(raw, this.#codec);
+      const rows = eventRowsOf(row.id, columns[6]);
+      const records = decodeRows(row.id, rows, this.#codec);
+      refuseOtherStart(raw, records);
+      return { row, rows, records };
+    });
   }
 
   decode(run: RunId, rows: readonly EventRow[], after = BEGINNING): StoredRecord[] {
