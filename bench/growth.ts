@@ -4,6 +4,7 @@
  */
 import { growthOfAdoption } from './growth/adoption.ts';
 import { growthOfCensus } from './growth/census.ts';
+import { growthOfLocalRuns } from './growth/local-runs.ts';
 import { growthOfPickup } from './growth/pickup.ts';
 import { growthOfQueues } from './growth/queues.ts';
 import { growthOfRetention } from './growth/retention.ts';
@@ -11,6 +12,7 @@ import { growthOfRetention } from './growth/retention.ts';
 const GROWTHS: Record<string, () => Promise<object>> = {
   adoption: growthOfAdoption,
   census: growthOfCensus,
+  'local-runs': growthOfLocalRuns,
   pickup: growthOfPickup,
   queues: growthOfQueues,
   retention: growthOfRetention,

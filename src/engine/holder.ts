@@ -3,15 +3,7 @@
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
 import type { Clock, RunId } from '../ground/index.ts';
-import {
-  DamagedRunError,
-  type EventRow,
-  type HeldRow,
-  type Journal,
-  type Opening,
-  unlessDamaged,
-  type WholeRun,
-} from '../journal/index.ts';
+import { DamagedRunError, type EventRow, type Journal, type Opening } from '../journal/index.ts';
 import {
   originOf,
   parseInput,
@@ -32,15 +24,13 @@ import {
 import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
 import { ownerOf, tellHeldLeft, tellLeftOf, tellResumed } from './left-behind.ts';
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
+import { localHolds } from './local-holds.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, NOTHING_OPEN, resumeOrSetAside, wasInside, wasTakenCutOff } from './resume.ts';
+import { wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Tie } from './tie.ts';
 import { inputView } from './view.ts';
-
-/** So many runs' records are in memory at once when an earlier process's are gone on with. */
-const PAGE_COUNT = 500;
 
 export interface HolderPorts extends HeirPorts {
   readonly journal: Journal;
@@ -171,33 +161,9 @@ export class Holder {
     return this.#ports.journal.evidence.isComplete;
   }
 
-  /**
-   * What this journal still has of runs that an earlier process held, in pages, each read and proved when its
-   * turn comes. Whoever goes on with one does so before the next page is read.
-   */
-  async *localHolds(holds = this.#ports.journal.holds()): AsyncIterable<LocalHold[]> {
-    const { journal, runs } = this.#ports;
-    for (let from = 0; from < holds.length; ) {
-      // Records of runs that were just let go of may still be on their way to the disk.
-      await Promise.all(runs.letGo.values());
-      const asked = holds.slice(from, from + PAGE_COUNT);
-      const read = journal.readTogether(asked.map(({ run }) => run));
-      from += read.length;
-      yield read.map((whole, index) => this.#localHold(asked[index]!, whole));
-    }
-  }
-
-  #localHold(hold: HeldRow, whole: WholeRun | undefined): LocalHold {
-    const { journal, registry, runs } = this.#ports;
-    const { run } = hold;
-    // What the process before this one left behind tells of its end, and of nothing that came later.
-    const evidence = this.#resumed.has(run) ? NOTHING_OPEN : journal.evidence;
-    const found = whole
-      ? resumeOrSetAside(whole, journal, registry, evidence)
-      : unlessDamaged(() => load(journal, registry, run, evidence));
-    const rows = whole?.rows ?? unlessDamaged(() => journal.rows(run)) ?? [];
-    const isOpen = runs.wasOpen.has(run) || wasInside(run, found, evidence);
-    return { ...hold, isOpen, rows, found };
+  /** What this journal still has of runs that an earlier process held: all of them, or these. */
+  localHolds(holds = this.#ports.journal.holds()): AsyncIterable<LocalHold[]> {
+    return localHolds(this.#ports, holds, this.#resumed);
   }
 
   /**

@@ -5,7 +5,7 @@
  * store's otherwise; nothing that came from the store runs before the store has said whose it is.
  */
 import type { Engine, LocalHold } from '../engine/index.ts';
-import type { Clock, RunId } from '../ground/index.ts';
+import { type Clock, describeError, pause, type RunId } from '../ground/index.ts';
 import {
   CHAIN_START,
   DamagedRunError,
@@ -28,9 +28,10 @@ import { fenceProven } from './fence-proven.ts';
 import type { Footing } from './footing.ts';
 import type { Forgetter } from './forgetter.ts';
 import { HeldRun } from './held-run.ts';
-import { segmentOf } from './history.ts';
+import { firstToSend, segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
 import type { Keeper } from './keeper.ts';
+import { Ladder } from './ladder.ts';
 import { tellFailed, tellTakenAway } from './tell-taken.ts';
 
 const BATCH_COUNT_MAX = 500;
@@ -96,8 +97,24 @@ export class Adopter {
     }
   }
 
-  /** What predecessors showed of the runs of this host is shown by this pod; then they are no more. */
-  async finish(): Promise<void> {
+  /**
+   * What predecessors showed of the runs of this host is shown by this pod; then they are no more. The runs
+   * themselves go on without that, so it is tried until it works.
+   */
+  async finish(chance: () => number): Promise<void> {
+    const { clock, keeper } = this.#ports;
+    const ladder = new Ladder();
+    while (!keeper.isDead) {
+      try {
+        return await this.#finish();
+      } catch (error) {
+        tell('store.failed', () => ({ what: 'adopt', error: describeError(error) }));
+        await pause(clock, ladder.next(chance));
+      }
+    }
+  }
+
+  async #finish(): Promise<void> {
     const { store, footing, clock, pod, forgetter, keeper } = this.#ports;
     this.#moves = footing.moves;
     await this.#adoptRest();
@@ -273,15 +290,4 @@ export class Adopter {
 function cutOff(task: TakenTask, hasDied: boolean): TakenTask {
   const interruption = (!hasDied && task.interruption) || 'cut';
   return { ...task, interruption, cutEpoch: task.previousEpoch };
-}
-
-/**
- * Which of these records is the first that the store has not; undefined where it has others in their
- * place. What a former owner has flushed late is no others: whoever wrote here went on from before that.
- */
-function firstToSend(written: readonly EventRow[], head: Head | undefined): number | undefined {
-  if (!head) return 0;
-  if (written[head.lastSeq]?.hash === head.lastHash) return head.lastSeq + 1;
-  const later = written.findIndex(({ epoch }) => epoch > head.epoch);
-  return later < 0 ? undefined : later;
 }

@@ -2,7 +2,6 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
-import { describeError, pause } from '../ground/index.ts';
 import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
@@ -23,7 +22,6 @@ import type { Heart } from './heart.ts';
 import type { HeldRun } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import type { Keeper } from './keeper.ts';
-import { Ladder } from './ladder.ts';
 import { isLeading } from './leader.ts';
 import type { LifePorts } from './life-ports.ts';
 import * as parts from './life-ports.ts';
@@ -117,7 +115,7 @@ export class Life implements Keeper {
 
   /** Beats, takes over from predecessors once it is `alone` with its journal, and begins to claim. */
   async start(seen: JournalSeen, alone: () => Promise<void>): Promise<void> {
-    const { store, engine, clock, times } = this.#ports;
+    const { store, engine, clock, random, times } = this.#ports;
     this.#grants?.begin();
     this.#heart.start();
     await this.#trust.when(() => this.isDead);
@@ -139,24 +137,7 @@ export class Life implements Keeper {
     this.#archiver.start();
     this.#claimer.start();
     this.isReady = true;
-    this.#finish(adopter).catch(() => undefined);
-  }
-
-  /** What the fleet sees of the runs of this host may come later: those go on without it. */
-  async #finish(adopter: Adopter): Promise<void> {
-    const { clock, random } = this.#ports;
-    const ladder = new Ladder();
-    while (!this.isDead) {
-      try {
-        return await adopter.finish();
-      } catch (error) {
-        tell('store.failed', () => ({ what: 'adopt', error: describeError(error) }));
-        await pause(
-          clock,
-          ladder.next(() => random.fraction()),
-        );
-      }
-    }
+    adopter.finish(() => random.fraction()).catch(() => undefined);
   }
 
   /** Something may be ready to claim. */

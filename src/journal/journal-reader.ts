@@ -2,7 +2,7 @@
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import { type Connection, isCorrupt, type Statement } from './connection.ts';
-import { DamagedRunError, unlessDamaged } from './errors.ts';
+import { DamagedRunError } from './errors.ts';
 import * as sql from './journal.sql.ts';
 import type {
   DeadLetter,
@@ -31,9 +31,7 @@ import {
   refuseOtherEnd,
   refuseOtherStart,
 } from './run-row.ts';
-
-/** A run, and all its records as one text. */
-type WholeColumns = readonly [...OpenColumns, records: string];
+import { type WholeColumns, wholeRun } from './whole-run.ts';
 
 const BEGINNING = { seq: -1, hash: CHAIN_START };
 const PAGE_COUNT = 500;
@@ -181,7 +179,7 @@ export class JournalReader {
     try {
       const asked = statement.iterate(JSON.stringify(runs));
       for (const columns of asked as unknown as Iterable<WholeColumns | readonly null[]>) {
-        read.push(columns[0] === null ? undefined : this.#whole(columns as WholeColumns));
+        read.push(columns[0] === null ? undefined : wholeRun(columns as WholeColumns, this.#codec));
         length += columns[6]?.length ?? 0;
         if (length > PAGE_LENGTH_MAX) break;
       }
@@ -190,17 +188,6 @@ export class JournalReader {
       // A broken page, or a value that is not what its column is for: nobody knows yet whose.
       return runs.map(() => undefined);
     }
-  }
-
-  #whole(columns: WholeColumns): WholeRun | undefined {
-    return unlessDamaged(() => {
-      const raw = openRow(columns);
-      const row = readRunRow(raw, this.#codec);
-      const rows = eventRowsOf(row.id, columns[6]);
-      const records = decodeRows(row.id, rows, this.#codec);
-      refuseOtherStart(raw, records);
-      return { row, rows, records };
-    });
   }
 
   decode(run: RunId, rows: readonly EventRow[], after = BEGINNING): StoredRecord[] {

@@ -116,9 +116,10 @@ function takeTo(to: keyof typeof TO, isOfThese = false): string {
  * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader; $9
  * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet; $10 whether
  * only what was asked to pause (`paused`) or belongs to no host (`free`) is taken; $11 tasks and $12 epochs,
- * where only these claims are. Nothing is moved while the pod is up or draining; rows that somebody else is moving are passed over.
- * What was interrupted before and never settled since stays so: nobody has looked after it. What
- * has ended by its own records is not ended here: whoever gets it next says how.
+ * where only these claims are. Nothing is moved while the pod is up or draining; rows that somebody
+ * else is moving are passed over. What was interrupted before and never settled since stays so:
+ * nobody has looked after it. What has ended by its own records is not ended here: whoever gets it
+ * next says how.
  */
 export const takeTasks = {
   pool: { ofAll: takeTo('pool'), ofThese: takeTo('pool', true) },
