@@ -219,12 +219,12 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: ADOPTER,
-        find: 'if (isAll && footing.moves === this.#movesBefore) forgetter.forget(',
+        find: 'if (isAll) forgetter.forget(',
         put: 'if (isAll || !isAll) forgetter.forget(',
       },
     ],
     command: tests('test/fleet/cut-short-adoption.test.ts', '^I41'),
-    shows: /I41: a process that is told to end while it takes over leaves all of it to the next/,
+    shows: /I41: a pod that is taken for dead while it takes over forgets nothing/,
   },
   {
     name: 'timeline-not-in-the-epoch',

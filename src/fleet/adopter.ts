@@ -63,7 +63,6 @@ type Left = HeldRow & Pick<Known, 'isStored'>;
 
 export class Adopter {
   readonly #ports: AdopterPorts;
-  readonly #movesBefore: number;
   #moves: number;
   /** Predecessors that are dead by now, and whether nobody had fenced them before, themselves included. */
   readonly #dead = new Map<PodId, boolean>();
@@ -75,8 +74,7 @@ export class Adopter {
 
   constructor(ports: AdopterPorts) {
     this.#ports = ports;
-    this.#movesBefore = ports.footing.moves;
-    this.#moves = this.#movesBefore;
+    this.#moves = ports.footing.moves;
   }
 
   /** Resolves when all that predecessors had claimed goes on here. What they showed of this host is left. */
@@ -115,16 +113,17 @@ export class Adopter {
   }
 
   async #finish(): Promise<void> {
-    const { store, footing, clock, pod, forgetter, keeper } = this.#ports;
-    this.#moves = footing.moves;
+    const { store, clock, pod, forgetter, keeper } = this.#ports;
+    await this.#followServer();
     await this.#adoptRest();
     if (keeper.isDead) return;
     let isAll = this.#isAllFenced;
     // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
     for (const from of this.#dead.keys()) isAll = (await store.retire(from)) && isAll;
+    this.#checkServer();
     // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
-    // anything, only this journal knows which of it was open; and so it does of what a former server had.
-    if (isAll && footing.moves === this.#movesBefore) forgetter.forget([...this.#left.keys()]);
+    // anything, only this journal knows which of it was open.
+    if (isAll) forgetter.forget([...this.#left.keys()]);
     tell('pod.adopted', () => ({
       pod,
       pods: this.#dead.size,
@@ -132,6 +131,16 @@ export class Adopter {
       elapsedMs: clock.monotonicMs() - this.#begunMs,
       tasks: this.#touched,
     }));
+  }
+
+  /** One that has taken over meanwhile may lack what the one before was sent. */
+  async #followServer(): Promise<void> {
+    const { engine, footing } = this.#ports;
+    const { moves } = footing;
+    if (moves === this.#moves) return;
+    const left = [...this.#left.values()];
+    for await (const page of engine.held.localHolds(left)) await this.#compare(page);
+    this.#moves = moves;
   }
 
   async #fence(from: PodId): Promise<void> {
@@ -174,7 +183,10 @@ export class Adopter {
     const taken = await store.take({ ...taking, by: pod, to: 'taker', countMax, spreadMs: 0 });
     this.#checkServer();
     for (const { task: run, generation } of taken) this.#touched.push({ run, generation });
-    this.#tellAway(taken);
+    // What does not go on here: a suspect, what was to be cancelled, or one that has crashed too often.
+    const away = taken.filter(({ status }) => status !== 'claimed');
+    tellFailed(away);
+    tellTakenAway(away);
     return taken;
   }
 
@@ -185,13 +197,6 @@ export class Adopter {
   #checkServer = (): void => {
     if (this.#ports.footing.moves !== this.#moves) throw storeMoved();
   };
-
-  /** What does not go on here: a suspect, what was to be cancelled, or one that has crashed too often. */
-  #tellAway(taken: readonly TakenTask[]): void {
-    const away = taken.filter(({ status }) => status !== 'claimed');
-    tellFailed(away);
-    tellTakenAway(away);
-  }
 
   /**
    * Holds what is here against what the store has, and sends what it has not: whoever gets a run that
