@@ -7,6 +7,7 @@ import { growthOfBurst } from './growth/burst.ts';
 import { growthOfCensus } from './growth/census.ts';
 import { growthOfHeartbeats } from './growth/heartbeats.ts';
 import { growthOfHeldXmin } from './growth/held-xmin.ts';
+import { growthOfLocalRuns } from './growth/local-runs.ts';
 import { growthOfPickup } from './growth/pickup.ts';
 import { growthOfQueues } from './growth/queues.ts';
 import { growthOfRetention } from './growth/retention.ts';
@@ -17,6 +18,7 @@ const GROWTHS: Record<string, () => Promise<object>> = {
   census: growthOfCensus,
   heartbeats: growthOfHeartbeats,
   'held-xmin': growthOfHeldXmin,
+  'local-runs': growthOfLocalRuns,
   pickup: growthOfPickup,
   queues: growthOfQueues,
   retention: growthOfRetention,

@@ -122,8 +122,8 @@ export const FAULTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/adopter.ts',
-        find: 'const proved = provedAfter(run, written.slice(from), { seq: from - 1, hash });',
-        put: 'const proved = written.slice(from);',
+        find: 'const proved = provedAfter(run, rows.slice(from), { seq: from - 1, hash });',
+        put: 'const proved = rows.slice(from);',
       },
     ],
     command: tests('test/fleet/pod-faults.test.ts'),

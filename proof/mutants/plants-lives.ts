@@ -66,7 +66,7 @@ export const LIVES: readonly Mutant[] = [
     breaks: 'what a former owner sends late makes the records of the next one useless (I20)',
     changes: [
       {
-        file: 'src/fleet/adopter.ts',
+        file: 'src/fleet/history.ts',
         find: 'return later < 0 ? undefined : later;',
         put: 'return later < 0 ? undefined : undefined;',
       },
@@ -119,8 +119,8 @@ export const LIVES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/resume.ts',
-        find: 'return isInterrupted(run, records.at(-1)!, evidence);',
-        put: 'return isInterrupted(run, records.at(-1)!, evidence) || true;',
+        find: 'const wasInside = isInside(run, last, evidence);',
+        put: 'const wasInside = isInside(run, last, evidence) || evidence.occupied.has(run.id);',
       },
     ],
     command: tests('test/fleet/adopt-waiting.test.ts'),

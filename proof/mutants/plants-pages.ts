@@ -23,9 +23,9 @@ export const PAGES: readonly Mutant[] = [
     breaks: 'what the disk has of later pages is done again by the next process (I19)',
     changes: [
       {
-        file: ADOPTER,
-        find: 'holds.slice(from, from + BATCH_COUNT_MAX)',
-        put: 'holds.slice(from, BATCH_COUNT_MAX)',
+        file: 'src/engine/local-holds.ts',
+        find: 'holds.slice(from, from + PAGE_COUNT)',
+        put: 'holds.slice(0, PAGE_COUNT)',
       },
     ],
     command,
@@ -37,8 +37,8 @@ export const PAGES: readonly Mutant[] = [
     changes: [
       {
         file: ADOPTER,
-        find: 'if (page.length < BATCH_COUNT_MAX) return crashed;',
-        put: 'if (page.length <= BATCH_COUNT_MAX) return crashed;',
+        find: 'await this.#take({ from, crashed, only })',
+        put: 'await this.#take({ from, crashed: this.#touched.length > 0 ? [] : crashed, only })',
       },
     ],
     command,

@@ -170,7 +170,7 @@ export const PODS: readonly Mutant[] = [
     breaks: 'a new process forgets what is on its own disk, and does it again',
     changes: [
       { file: ADOPTER, find: 'if (found?.isUsable &&', put: 'if (found?.isUsable === null &&' },
-      { file: ADOPTER, find: '      await footing.archive(tails);\n', put: '' },
+      { file: ADOPTER, find: '    await footing.archive(tails);\n', put: '' },
     ],
     command: tests('test/fleet/adopt.test.ts'),
     shows: /rows 9 to 12: what is recorded here and not archived is not done again/,
@@ -208,7 +208,7 @@ export const PODS: readonly Mutant[] = [
     name: 'adopts-on-when-it-is-dead',
     breaks:
       'a process that finds its clone while it adopts takes the rest in the name of that (I21)',
-    changes: [{ file: ADOPTER, find: '        if (keeper.isDead) return;\n', put: '' }],
+    changes: [{ file: ADOPTER, find: '    if (keeper.isDead) return [];\n', put: '' }],
     command: tests('test/fleet/cut-short-adoption.test.ts', '^I21'),
     shows: /I21: a pod that learns of its clone while it takes over takes nothing more/,
   },
@@ -219,8 +219,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: ADOPTER,
-        find: 'if (isAll) this.#ports.forgetter.forget([...known.keys()]);',
-        put: 'this.#ports.forgetter.forget(isAll ? [...known.keys()] : [...known.keys()]);',
+        find: 'if (isAll) forgetter.forget(',
+        put: 'if (isAll || !isAll) forgetter.forget(',
       },
     ],
     command: tests('test/fleet/cut-short-adoption.test.ts', '^I41'),

@@ -1,7 +1,7 @@
 /** Reads a simulated disk back, by the real journal's rules for what can be trusted. */
 import type { RunId } from '../../src/ground/index.ts';
 import { identityCodec } from '../../src/journal/codec.ts';
-import { DamagedRunError } from '../../src/journal/errors.ts';
+import { DamagedRunError, unlessDamaged } from '../../src/journal/errors.ts';
 import type {
   DeadLetter,
   EventRow,
@@ -10,6 +10,7 @@ import type {
   RunRow,
   StoredRecord,
   UnfinishedRun,
+  WholeRun,
 } from '../../src/journal/journal.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import {
@@ -93,6 +94,19 @@ export class DiskReader {
 
   decode(run: RunId, rows: readonly EventRow[]): StoredRecord[] {
     return decodeRows(run, rows, identityCodec);
+  }
+
+  readTogether(runs: readonly RunId[]): (WholeRun | undefined)[] {
+    return runs.map((run) =>
+      unlessDamaged(() => {
+        const raw = this.#disk.runs.get(run);
+        if (!raw || raw.finished_at !== null) return undefined;
+        const rows = this.rows(run);
+        const records = decodeRows(run, rows, identityCodec);
+        refuseOtherStart(raw, records);
+        return { row: readRunRow(raw, identityCodec), rows, records };
+      }),
+    );
   }
 
   *unfinished(asleepUntil: number): Iterable<UnfinishedRun> {

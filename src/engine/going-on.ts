@@ -1,5 +1,5 @@
 /** What is known of a run that comes from elsewhere when it goes on here. */
-import type { RunId } from '../ground/index.ts';
+import { assert, type RunId } from '../ground/index.ts';
 import { DamagedRunError, type Journal, type StoredRecord } from '../journal/index.ts';
 import {
   type Ending,
@@ -55,8 +55,10 @@ export function carriedBy(plan: Plan, records: readonly StoredRecord[] | undefin
   return records && carriedOver(plan, records);
 }
 
-export function endingHere(journal: Journal, id: RunId): Ending | undefined {
-  return journal.find(id)?.ending;
+export function endingHere(journal: Journal, id: RunId): Ending {
+  const ending = journal.find(id)?.ending;
+  assert(ending !== undefined, `run ${id} is held and not there`);
+  return ending;
 }
 
 /** Where a run stands by its records. */

@@ -2,14 +2,8 @@
  * Runs that came from elsewhere and are held here for a while: how they are taken in, how they go on
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
-import { assert, type Clock, type RunId } from '../ground/index.ts';
-import {
-  DamagedRunError,
-  type EventRow,
-  type Evidence,
-  type Journal,
-  type Opening,
-} from '../journal/index.ts';
+import type { Clock, RunId } from '../ground/index.ts';
+import { DamagedRunError, type EventRow, type Journal, type Opening } from '../journal/index.ts';
 import {
   originOf,
   parseInput,
@@ -30,9 +24,10 @@ import {
 import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
 import { ownerOf, tellHeldLeft, tellLeftOf, tellResumed } from './left-behind.ts';
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
+import { localHolds } from './local-holds.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, wasInside, wasTakenCutOff } from './resume.ts';
+import { wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Tie } from './tie.ts';
 import { inputView } from './view.ts';
@@ -166,16 +161,9 @@ export class Holder {
     return this.#ports.journal.evidence.isComplete;
   }
 
-  /** What this journal still has of runs that an earlier process held. */
-  async localHolds(): Promise<LocalHold[]> {
-    const { journal, registry, runs } = this.#ports;
-    // Records of runs that were just let go of may still be on their way to the disk.
-    await Promise.all(runs.letGo.values());
-    return journal.holds().map(({ run, generation, epoch, version }) => {
-      const isOpen =
-        runs.wasOpen.has(run) || (!this.#resumed.has(run) && wasInside(journal, registry, run));
-      return { run, generation, epoch, version, isOpen };
-    });
+  /** What this journal still has of runs that an earlier process held: all of them, or these. */
+  localHolds(holds = this.#ports.journal.holds()): AsyncIterable<LocalHold[]> {
+    return localHolds(this.#ports, holds, this.#resumed);
   }
 
   /**
@@ -183,7 +171,7 @@ export class Holder {
    * here cannot be trusted: those in the store may be whole.
    */
   async resume(
-    id: RunId,
+    hold: LocalHold,
     tie: Tie,
     {
       pod,
@@ -191,13 +179,11 @@ export class Holder {
       ...limits
     }: Pick<Offer, 'pod' | 'interruption' | 'deadlineMs' | 'ageMs'>,
   ): Promise<void> {
-    const { journal, clock, registry, runs, recorder } = this.#ports;
-    await runs.letGo.get(id);
-    if (tie.isOver) return;
-    const ending = endingHere(journal, id);
-    if (ending) return tie.ended(ending);
-    const found = load(journal, registry, id, this.#evidenceOf(id));
-    assert(found !== undefined, `run ${id} is held and not there`);
+    const { journal, clock, runs, recorder } = this.#ports;
+    const { run: id, found } = hold;
+    this.#resumed.add(id);
+    if (!found) return tie.ended(endingHere(journal, id));
+    if (found.records) tellLeftOf(id, tie.generation, () => found.records!);
     const taken: Taken | undefined =
       found.kind === 'run' ? found : await succeed(this.#ports, found, tie);
     if (!taken || tie.isOver) return;
@@ -216,13 +202,6 @@ export class Holder {
     const isUpgraded = move?.event.type === 'UPGRADED';
     if (!isUpgraded) await recorder.record(run, takenBy(pod, interruption));
     await this.#goOn(run, { interruption, waitMs, move, records, seenAt: runs.seenAt });
-  }
-
-  /** What the process before this one left behind tells of its end, and of nothing that came later. */
-  #evidenceOf(id: RunId): Evidence | undefined {
-    if (this.#resumed.has(id)) return undefined;
-    this.#resumed.add(id);
-    return this.#ports.journal.evidence;
   }
 
   /** The run is no longer ours: its handler is told, and whatever it answers counts for nothing. */
@@ -259,8 +238,6 @@ export class Holder {
     }
   }
 
-  /** The run's records as they are on the disk; throws a DamagedRunError where that cannot be read. */
-  written = (id: RunId): EventRow[] => this.#ports.journal.rows(id);
   /** Whether the store may have the run's next record before this disk has it. */
   isStoring = (id: RunId, at: At): boolean => isStoring(this.#ports, id, at);
 
@@ -268,6 +245,9 @@ export class Holder {
   tellLeft(id: RunId, generation: number): void {
     tellHeldLeft(this.#ports.journal, id, generation);
   }
+
+  /** The run's records as they are on the disk; throws a DamagedRunError where that cannot be read. */
+  written = (id: RunId): EventRow[] => this.#ports.journal.rows(id);
 
   /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */
   async #goOn(run: LiveRun, how: GoingOn): Promise<void> {

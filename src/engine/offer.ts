@@ -1,8 +1,9 @@
 /** What a run that comes from elsewhere brings along when it is offered to this engine. */
 import type { Clock, RunId } from '../ground/index.ts';
-import type { EventRow } from '../journal/index.ts';
+import type { EventRow, HeldRow } from '../journal/index.ts';
 import { type Interruption, isFinal, type Plan, type RunEvent } from '../machine/index.ts';
 import { isAsleep, type LiveRun, limitTime } from './live-run.ts';
+import type { Resumption } from './resume.ts';
 import type { Carried, Tie } from './tie.ts';
 
 /** Without a limit of its own, a run that only ever postpones itself ends after this. */
@@ -32,15 +33,14 @@ export interface Offer extends Carried {
   readonly carried: readonly EventRow[] | undefined;
 }
 
-/** A held run of an earlier process of this journal. */
-export interface LocalHold {
-  readonly run: RunId;
-  readonly generation: number;
-  readonly epoch: number;
-  /** The version it stands under by its records here. */
-  readonly version: number;
+/** A held run of an earlier process of this journal, as it is on this disk. */
+export interface LocalHold extends HeldRow {
   /** A phase of it was being executed when that process ended. */
   readonly isOpen: boolean;
+  /** Its records as they were written; none where they cannot be read. */
+  readonly rows: readonly EventRow[];
+  /** What they add up to; undefined where the run has ended. */
+  readonly found: Resumption | undefined;
 }
 
 /** A row that came by a plain INSERT has no deadline: then its machine's limit counts. */

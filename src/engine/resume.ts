@@ -27,6 +27,8 @@ export type Resumption =
       readonly kind: 'run';
       readonly run: LiveRun;
       readonly wasInterrupted: boolean;
+      /** Its process died inside the phase that its last record entered. */
+      readonly wasInside: boolean;
       /** An owner before the last one was cut off, and that is still to be recorded. */
       readonly isOwed: boolean;
       /** How long the wait was to be when it was recorded, if it waits. */
@@ -52,7 +54,7 @@ export type Resumption =
       readonly records?: readonly StoredRecord[] | undefined;
     };
 
-const NOTHING_OPEN: Evidence = { isComplete: true, occupied: new Map() };
+export const NOTHING_OPEN: Evidence = { isComplete: true, occupied: new Map() };
 
 /** Before every due time: whatever has a timer is left to it, even one that is overdue. */
 const ALL_ASLEEP = -1;
@@ -76,7 +78,7 @@ export async function resumeAll(
 }
 
 /** Whatever is wrong with one run, the others must be resumed. */
-function resumeOrSetAside(
+export function resumeOrSetAside(
   found: UnfinishedRun,
   journal: Journal,
   registry: Registry,
@@ -159,14 +161,16 @@ export function resumed(
 ): Extract<Resumption, { kind: 'run' }> {
   const last = records.at(-1)!;
   const isOwed = wasTakenCutOff(last.event);
-  const wasInterrupted = isOwed || isInterrupted(run, last, evidence);
+  const wasInside = isInside(run, last, evidence);
+  const wasInterrupted = isOwed || wasInside;
   const isUnknown =
     !evidence.isComplete && last.lsn <= (evidence.unknownUntil ?? Number.POSITIVE_INFINITY);
   if (!wasInterrupted && isUnknown && canProbe(run.plan, run.state.at)) {
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, records), records };
+  const waitMs = waitMsOf(run, records);
+  return { kind: 'run', run, wasInterrupted, wasInside, isOwed, waitMs, records };
 }
 
 function copied({ journal }: NonNullable<Journal['copyOf']>): string {
@@ -177,7 +181,7 @@ function copied({ journal }: NonNullable<Journal['copyOf']>): string {
 }
 
 /** Whether its process died while the run was inside the phase that its last record entered. */
-function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
+function isInside(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
   const seqAtSlot = evidence.occupied.get(run.id);
   if (seqAtSlot === undefined || isAsleep(run)) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
@@ -187,24 +191,12 @@ function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): bo
 }
 
 /**
- * Whether the process that left these records was inside a phase: the mark of a run that waits in place
- * stays, for the record that waits says by itself that its slot was left. Where nobody here can read
- * where it stands, the mark is believed.
+ * Whether the process that left the run was inside a phase: the mark of a run that waits in place stays, for
+ * the record that waits says by itself that its slot was left. Where nobody here can read where it stands,
+ * the mark is believed.
  */
-export function wasInside(journal: Journal, registry: Registry, id: RunId): boolean {
-  const { evidence } = journal;
-  if (!evidence.occupied.has(id)) return false;
-  try {
-    const records = journal.history(id);
-    const here = registeredFor(registry, records);
-    if (!here || 'reason' in here) return true;
-    const run = liveRunOf(here.plan, id, 0, here.folded.state, records);
-    return isInterrupted(run, records.at(-1)!, evidence);
-  } catch (error) {
-    // What cannot be read is put aside by whoever wants to go on with it.
-    if (error instanceof DamagedRunError) return true;
-    throw error;
-  }
+export function wasInside(id: RunId, found: Resumption | undefined, evidence: Evidence): boolean {
+  return found?.kind === 'run' ? found.wasInside : evidence.occupied.has(id);
 }
 
 /** Whether whoever took it over had yet to record that its last owner was cut off. */

@@ -29,6 +29,7 @@ export interface SuccessorPorts {
 
 type Succeeding = Extract<Resumption, { readonly kind: 'succeeds' }>;
 type Taken = Extract<Resumption, { readonly kind: 'run' }>;
+const NOTHING_INSIDE = { wasInterrupted: false, wasInside: false, isOwed: false };
 type Moving = Extract<Succession, { readonly kind: 'advances' | 'upgrades' }>;
 
 export class Successor {
@@ -70,7 +71,7 @@ export class Successor {
     const taken: Taken =
       event.type === 'ADVANCED'
         ? resumed(run, records, evidence)
-        : { kind: 'run', run, wasInterrupted: false, isOwed: false, waitMs: undefined, records };
+        : { kind: 'run', run, ...NOTHING_INSIDE, waitMs: undefined, records };
     runs.live.set(run.id, run);
     await recorder.record(run, { ...event, ...cutOff(taken) });
     if (runs.isClosed) return;

@@ -15,8 +15,8 @@ export interface FencePorts {
   readonly budgetMs: number;
 }
 
-/** Answers whether it was up or draining before, and is dead now. */
-export async function fenceProven(pod: PodId, ports: FencePorts): Promise<boolean> {
+/** Answers whether it was up or draining before, and is dead now; undefined where that is still open. */
+export async function fenceProven(pod: PodId, ports: FencePorts): Promise<boolean | undefined> {
   const { store, clock, by, budgetMs } = ports;
   const untilMs = clock.monotonicMs() + budgetMs;
   const ladder = new Ladder();
@@ -26,7 +26,7 @@ export async function fenceProven(pod: PodId, ports: FencePorts): Promise<boolea
     } catch (error) {
       if (!(error instanceof StoreBusyError)) throw error;
       tell('store.failed', () => ({ what: 'fence', error: describeError(error) }));
-      if (clock.monotonicMs() >= untilMs) return false;
+      if (clock.monotonicMs() >= untilMs) return undefined;
       await pause(
         clock,
         ladder.next(() => 0.5),

@@ -15,7 +15,7 @@ export async function givePausedBack(
   const isAny = [...holdings.all()].some(({ isPausing }) => isPausing);
   if (!isAny || holdings.unflushed > 0) return;
   const taking = { from: id, by: id, to: 'pool', crashed: 'none', spreadMs: 0 } as const;
-  for (const { task } of await store.take({ ...taking, countMax, isPausedOnly: true })) {
+  for (const { task } of await store.take({ ...taking, countMax, only: 'paused' })) {
     const held = holdings.get(task);
     if (held) holdings.remove(held);
     tellPaused(task);

@@ -14,7 +14,7 @@
 import type { WrittenRecord } from '../engine/index.ts';
 import type { RunId } from '../ground/index.ts';
 import type { EventRow } from '../journal/index.ts';
-import type { Claim, ClaimedTask, Segment } from '../store/index.ts';
+import type { Claim, ClaimedTask, Head, Segment } from '../store/index.ts';
 import { BrokenHistoryError } from './errors.ts';
 
 /** The state of the segment in which a redrive keeps the outcome of an earlier generation. */
@@ -51,6 +51,20 @@ function textOf({ seq, at, epoch, event, state, data, hash }: WrittenRecord): st
     `{"seq":${seq},"at":${at},"epoch":${epoch},"event":"${event}","state":"${state}",` +
     `"hash":"${hash}","data":${value}}`
   );
+}
+
+/**
+ * Which of these records is the first that the store has not; undefined where it has others in their
+ * place. What a former owner has flushed late is no others: whoever wrote here went on from before that.
+ */
+export function firstToSend(
+  written: readonly EventRow[],
+  head: Head | undefined,
+): number | undefined {
+  if (!head) return 0;
+  if (written[head.lastSeq]?.hash === head.lastHash) return head.lastSeq + 1;
+  const later = written.findIndex(({ epoch }) => epoch > head.epoch);
+  return later < 0 ? undefined : later;
 }
 
 /** What one owner has written of a run: records without a hole, behind one that was there before. */

@@ -115,7 +115,7 @@ export class Life implements Keeper {
 
   /** Beats, takes over from predecessors once it is `alone` with its journal, and begins to claim. */
   async start(seen: JournalSeen, alone: () => Promise<void>): Promise<void> {
-    const { store, engine, clock, times } = this.#ports;
+    const { store, engine, clock, random, times } = this.#ports;
     this.#grants?.begin();
     this.#heart.start();
     await this.#trust.when(() => this.isDead);
@@ -129,13 +129,15 @@ export class Life implements Keeper {
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
     const before = parts.predecessorsOf(this.#ports, seen);
-    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(before);
+    const adopter = new Adopter({ store, footing: this.#footing, engine, clock, ...mine });
+    await adopter.adopt(before);
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
     this.#archiver.start();
     this.#claimer.start();
     this.isReady = true;
+    adopter.finish(() => random.fraction()).catch(() => undefined);
   }
 
   /** Something may be ready to claim. */

@@ -30,6 +30,7 @@ export type {
   RunRow,
   StoredRecord,
   UnfinishedRun,
+  WholeRun,
 } from './journal.ts';
 export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { describeHolder, type Place, placeOf, refuseUnfit } from './place.ts';

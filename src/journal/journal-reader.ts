@@ -12,6 +12,7 @@ import type {
   RunRow,
   StoredRecord,
   UnfinishedRun,
+  WholeRun,
 } from './journal.ts';
 import {
   CHAIN_START,
@@ -30,9 +31,7 @@ import {
   refuseOtherEnd,
   refuseOtherStart,
 } from './run-row.ts';
-
-/** A run, and all its records as one text. */
-type WholeColumns = readonly [...OpenColumns, records: string];
+import { type WholeColumns, wholeRun } from './whole-run.ts';
 
 const BEGINNING = { seq: -1, hash: CHAIN_START };
 const PAGE_COUNT = 500;
@@ -171,6 +170,24 @@ export class JournalReader {
 
   rows(run: RunId): EventRow[] {
     return this.#eventsOf(run);
+  }
+
+  readTogether(runs: readonly RunId[]): (WholeRun | undefined)[] {
+    const statement = this.#prepared(sql.selectTogether).raw();
+    const read: (WholeRun | undefined)[] = [];
+    let length = 0;
+    try {
+      const asked = statement.iterate(JSON.stringify(runs));
+      for (const columns of asked as unknown as Iterable<WholeColumns | readonly null[]>) {
+        read.push(columns[0] === null ? undefined : wholeRun(columns as WholeColumns, this.#codec));
+        length += columns[6]?.length ?? 0;
+        if (length > PAGE_LENGTH_MAX) break;
+      }
+      return read;
+    } catch {
+      // A broken page, or a value that is not what its column is for: nobody knows yet whose.
+      return runs.map(() => undefined);
+    }
   }
 
   decode(run: RunId, rows: readonly EventRow[], after = BEGINNING): StoredRecord[] {

@@ -83,6 +83,14 @@ export const selectResumableWhole = `
          (select json_group_array(json_array(lsn, seq, at, epoch, event, state, data, hash))
             from events where run = runs.id) ${RESUMABLE}`;
 
+/** JSON array of runs. Of each, in their order, the same; nulls for one that has ended or is not there. */
+export const selectTogether = `
+  select runs.id, machine, version, runs.key, started_at, generation,
+         (select json_group_array(json_array(lsn, seq, at, epoch, event, state, data, hash))
+            from events where run = runs.id)
+    from json_each(?) as asked left join runs on runs.id = asked.value and finished_at is null
+   order by asked.key`;
+
 const EVENT_COLUMNS = `lsn, run, seq, at, epoch, event, state, data, hash`;
 /** run. */
 export const selectEvents = `select ${EVENT_COLUMNS} from events where run = ? order by seq`;

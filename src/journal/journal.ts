@@ -94,6 +94,13 @@ export type UnfinishedRun =
   | { readonly row: RunRow; readonly records: readonly StoredRecord[]; readonly damage?: undefined }
   | { readonly row: RunRow; readonly damage: string };
 
+/** A run that has not ended, with its records as they were written and as they were read. */
+export interface WholeRun {
+  readonly row: RunRow;
+  readonly rows: readonly EventRow[];
+  readonly records: readonly StoredRecord[];
+}
+
 export interface DeadLetter {
   readonly run: RunId;
   readonly at: number;
@@ -235,6 +242,11 @@ export interface Journal {
   hasRun(run: RunId): boolean;
   /** The run's records as they were written. */
   rows(run: RunId): EventRow[];
+  /**
+   * These runs, in their order, read and proved in one go; as many of them as there is room for. Undefined
+   * for one that is damaged, has ended or is gone: asked for alone, it comes out what is wrong with it.
+   */
+  readTogether(runs: readonly RunId[]): (WholeRun | undefined)[];
   /** Records that came from elsewhere; throws a DamagedRunError where they cannot be trusted. */
   decode(
     run: RunId,

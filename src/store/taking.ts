@@ -1,7 +1,7 @@
 /** How a dead pod's tasks change hands, and what has become of each. */
 import type { RunId } from '../ground/index.ts';
 import type { ClaimedTask } from './tasks.ts';
-import type { PodId, TaskStatus } from './words.ts';
+import type { Claim, PodId, TaskStatus } from './words.ts';
 
 /** How to take the tasks of a pod that is dead. */
 export interface Taking {
@@ -11,8 +11,8 @@ export interface Taking {
   /** `pool`: back to the fleet. `taker`: its own successor on the same disk goes on with them. */
   readonly to: 'pool' | 'taker';
   readonly countMax: number;
-  /** Only those that somebody has asked to pause. */
-  readonly isPausedOnly?: boolean | undefined;
+  /** Only those that somebody has asked to pause; that belong to no host; or that it has by these claims. */
+  readonly only?: 'paused' | 'free' | readonly Claimed[] | undefined;
   /**
    * Whose death counts as a crash: of all, of nobody (an outage), or of these. Whatever is said here,
    * nothing counts where the pod ended by its own word: a deploy costs nothing.
@@ -23,6 +23,9 @@ export interface Taking {
   /** As in a claim, for what the taker gets; whatever goes to the pool comes without its payload. */
   readonly payloadBytesMax?: number | undefined;
 }
+
+/** A claim by its task and epoch alone. */
+export type Claimed = Pick<Claim, 'task' | 'epoch'>;
 
 /** A task that changed hands. Where it is `claimed` it is the taker's, under the new epoch. */
 export interface TakenTask extends ClaimedTask {

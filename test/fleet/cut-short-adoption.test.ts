@@ -1,6 +1,7 @@
 /** A take-over by the next process on a disk that it does not see through: it takes and forgets nothing. */
 import { expect, test } from 'vitest';
 import type { PodId } from '../../src/store/index.ts';
+import { claimRequest } from '../store/factories.ts';
 import { never } from '../support/fleets.ts';
 import { Script, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, useTestFleets, Wire, whileAdvancing } from './support.ts';
@@ -28,9 +29,10 @@ async function newScene() {
   expect(script.calls.at(-1)).toBe('b.work@1');
   script.holds.clear();
   script.calls.length = 0;
+  const firstId = first.id;
   const dataDir = first.crash();
   /** The next process, as far as the answer to this call. */
-  const startUntil = async (verb: 'register' | 'archive') => {
+  const startUntil = async (verb: 'register' | 'heads' | 'archive') => {
     const answer = newGate();
     const wire = new Wire();
     wire.holdsAnswers.set(verb, answer.opened);
@@ -44,7 +46,7 @@ async function newScene() {
     return { wire, id: await livingPod(), goOn };
   };
   const livingPod = async (): Promise<PodId> =>
-    (await fleet.store.pods()).findLast(({ pod }) => pod !== first.id)!.pod;
+    (await fleet.store.pods()).findLast(({ pod }) => pod !== firstId)!.pod;
   /** The records in the store tell that somebody was inside; that it crashed there, this disk alone. */
   const expectCounted = async () => {
     expect(await fleet.row(id)).toMatchObject({ status: 'claimed', epoch: 2, crashes: 1 });
@@ -54,7 +56,18 @@ async function newScene() {
   };
   const probe = newGate();
   const holdProbe = () => void script.holds.set('b.probe', probe.opened);
-  return { ...fleet, script, options, id, dataDir, startUntil, holdProbe, expectCounted };
+  return {
+    ...fleet,
+    script,
+    options,
+    id,
+    first: firstId,
+    dataDir,
+    startUntil,
+    holdProbe,
+    letProbe: probe.open,
+    expectCounted,
+  };
 }
 
 const PROBED = ['b.probe', 'b.work', 'b.validate', 'b.persist'];
@@ -117,5 +130,43 @@ test('I41: a process that is told to end while it takes over leaves all of it to
   await clock.advance(2 * HEARTBEAT_MS);
   await scene.expectCounted();
   expect(await row(id)).toMatchObject({ status: 'completed', epoch: 2 });
+  expect(places(script)).toEqual(PROBED);
+});
+
+test('I8: a predecessor can change nothing any more once its successor looks at what the store has', async () => {
+  const { store, clock, row, script, id, first, startUntil } = await newScene();
+  const { goOn } = await startUntil('heads');
+  // It lives on elsewhere, as on a clone of the volume, and gives the run away.
+  const [claim] = await store.held(first, '', 1);
+  const { task, generation, epoch } = claim!;
+  const leaving = { task, generation, epoch, tail: undefined, lastSeq: -1, lastHash: '' };
+  const given = { ...leaving, retriesAdd: 0, hasCompletedStep: false, to: 'pending' } as const;
+  expect(await store.settle(first, [given])).toEqual([{ task, kind: 'lost' }]);
+  await goOn();
+  await clock.advance(2 * HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed', epoch: 2 });
+  expect(places(script)).toEqual(PROBED);
+});
+
+test('I29: what a predecessor had claimed anew, and not begun on this disk, has crashed nobody', async () => {
+  const scene = await newScene();
+  const { store, clock, row, script, id, first, startUntil } = scene;
+  const [claim] = await store.held(first, '', 1);
+  const { task, generation, epoch } = claim!;
+  const leaving = { task, generation, epoch, tail: undefined, lastSeq: -1, lastHash: '' };
+  const given = { ...leaving, retriesAdd: 0, hasCompletedStep: false, to: 'pending' } as const;
+  await store.settle(first, [given]);
+  const { machine, version } = await row(id);
+  const [again] = await store.claim(claimRequest(first, { routes: [`${machine}@${version}`] }));
+  expect(again).toMatchObject({ task, epoch: 3 });
+  scene.holdProbe();
+  const { goOn } = await startUntil('archive');
+  await goOn();
+  await clock.advance(1);
+  expect(await row(id)).toMatchObject({ status: 'claimed', epoch: 4, crashes: 0 });
+  scene.letProbe();
+  await clock.advance(2 * HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed', epoch: 4 });
+  // What this disk has was sent to the store, so it is not done again.
   expect(places(script)).toEqual(PROBED);
 });

@@ -155,13 +155,13 @@ async function playAdoption(beforeIt: (tables: MemoryTables, id: RunId) => void 
   await clock.advance(4_000);
   const [wire, answered, dataDir] = [new Wire(), gate(), pod.crash()];
   beforeIt(tables, id);
-  wire.holdsAnswers.set('fence', answered.opened);
+  wire.holdsAnswers.set('heads', answered.opened);
   const options = { machines: [machine], around: script.around, dataDir, wire };
   const starting = startPod('alder', options);
-  const isFencing = async () => {
-    while (!wire.asked.includes('fence')) await new Promise(setImmediate);
+  const isComparing = async () => {
+    while (!wire.asked.includes('heads')) await new Promise(setImmediate);
   };
-  await whileAdvancing(clock, isFencing());
+  await whileAdvancing(clock, isComparing());
   expect(tables.events.of(id).length).toBeGreaterThan(0);
   loseSegments(tables, id);
   tables.timeline = '2';

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { RunId } from '../../src/ground/index.ts';
 import { verifyJournal } from '../../src/journal/index.ts';
 import { RunWriter, runIdOf } from './entries.ts';
 import { NOW, useJournals } from './journals.ts';
@@ -36,6 +37,31 @@ test('holds that are over go with the next record, in one go, and what was start
   expect(journal.rows(held[1]!.id)).toHaveLength(3);
   expect(journal.find(local.id)).toMatchObject({ ending: ENDING });
   expect(journal.rows(local.id)).toHaveLength(3);
+});
+
+test('runs that are read together are what each is alone, and a damaged one hides no other', async () => {
+  const dataDir = newDir();
+  const before = open(dataDir);
+  const runs = await Promise.all([1, 2, 3].map((index) => ended(before, index, 1)));
+  const [first, damaged, third] = runs.map(({ id }) => id);
+  before.close();
+  const file = sql(dataDir);
+  const { sql: trigger } = file
+    .prepare(`select sql from sqlite_schema where name = 'events_are_final'`)
+    .get() as { sql: string };
+  file.exec('drop trigger events_are_final');
+  file.prepare(`update events set data = '{}' where run = ? and seq = 1`).run(damaged);
+  // The triggers are part of what makes the file ours.
+  file.exec(trigger);
+  file.close();
+  const journal = open(dataDir);
+  const read = journal.readTogether([third!, damaged!, runIdOf(99), first!]);
+  const alone = (run: RunId) => ({
+    row: journal.find(run),
+    rows: journal.rows(run),
+    records: journal.history(run),
+  });
+  expect(read).toEqual([alone(third!), undefined, undefined, alone(first!)]);
 });
 
 test('the end of a held run is in its records, and neither it nor a verification misses a seal', async () => {

@@ -347,7 +347,7 @@ export function describeActs(scene: Scene): void {
     await doTo(scene.store, b.task, { what: 'pause' });
     await scene.store.fence(pod, pod, 'proved');
     const taking = { from: pod, by: pod, to: 'pool', crashed: 'none', spreadMs: 0 } as const;
-    const taken = await scene.store.take({ ...taking, countMax: 9, isPausedOnly: true });
+    const taken = await scene.store.take({ ...taking, countMax: 9, only: 'paused' });
     expect(taken).toMatchObject([{ task: b.task, status: 'pending', crashes: 0 }]);
     expect(await scene.row(b.task)).toMatchObject({ isPaused: true });
     expect(await scene.row(a.task)).toMatchObject({ status: 'claimed', claimedBy: pod });

@@ -94,6 +94,36 @@ export function describeTake(scene: Scene): void {
     ]);
   });
 
+  test('where only some claims are asked for, another epoch of a task is another claim', async () => {
+    const pod = await scene.pod('alder');
+    const [a, b, c] = [
+      await scene.claimNew(pod),
+      await scene.claimNew(pod),
+      await scene.claimNew(pod),
+    ];
+    await scene.kill(pod);
+    const only = [
+      { task: a.task, epoch: a.epoch },
+      { task: b.task, epoch: b.epoch + 1 },
+    ];
+    expect(await take(pod, { crashed: [a.task, b.task], only })).toMatchObject([
+      { task: a.task, crashes: 1, previousEpoch: a.epoch },
+    ]);
+    expect(await take(pod, { crashed: [], only: [] })).toEqual([]);
+    const held = await scene.store.held(pod, '', 9);
+    expect(held.map(({ task }) => task)).toEqual([b.task, c.task].sort());
+  });
+
+  test('where only what belongs to no host is asked for, pictures of local runs are left', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    const id = await mirrorOne(pod, 'journal-a');
+    await scene.kill(pod);
+    expect(await take(pod, { only: 'free' })).toMatchObject([{ task: claim.task }]);
+    expect(await take(pod, { only: 'free' })).toEqual([]);
+    expect(await take(pod)).toMatchObject([{ task: id, status: 'waiting' }]);
+  });
+
   test('H12: a cancellation that was asked for is done by the sweep', async () => {
     const pod = await scene.pod('alder');
     const claim = await scene.claimNew(pod);

@@ -12,12 +12,12 @@ import type { MemoryTables, TaskRecord } from './tables.ts';
 const HOST_WAIT_MS = 24 * 60 * 60 * 1_000;
 
 export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
-  const { from, by, to, countMax, payloadBytesMax, isPausedOnly = false } = taking;
+  const { from, by, to, countMax, payloadBytesMax } = taking;
   if (tables.isPod(from, 'up', 'draining')) return [];
   if (to === 'taker' && !tables.isPod(by, 'up')) return [];
   return tables
     .tasksWhere(({ claimedBy }) => claimedBy === from)
-    .filter(({ control }) => !isPausedOnly || control === 'pause')
+    .filter(isWanted(taking))
     .slice(0, countMax)
     .map((task) => {
       const before = { ...task };
@@ -25,6 +25,14 @@ export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
       const taken = takenTaskOf(task, before, tables.now(), payloadBytesMax);
       return to === 'pool' ? { ...taken, payload: undefined, oversizeBytes: undefined } : taken;
     });
+}
+
+function isWanted({ only }: Taking): (task: TaskRecord) => boolean {
+  if (only === undefined) return () => true;
+  if (only === 'paused') return ({ control }) => control === 'pause';
+  if (only === 'free') return ({ pinnedTo }) => pinnedTo === undefined;
+  const epochs = new Map(only.map(({ task, epoch }) => [task, epoch]));
+  return ({ taskId, claimEpoch }) => epochs.get(taskId) === claimEpoch;
 }
 
 function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {

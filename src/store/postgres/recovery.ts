@@ -42,14 +42,19 @@ export class PostgresRecovery {
   }
 
   async take(taking: Taking): Promise<TakenTask[]> {
-    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax, isPausedOnly } = taking;
+    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax, only } = taking;
     const count = Math.min(countMax, TAKE_COUNT_MAX);
     if (count <= 0) return [];
     const whose = [crashed === 'all', Array.isArray(crashed) ? crashed : [], crashed === 'none'];
     const values = [by, from, count, ...whose, spreadMs, CRASH_LOOP];
     const last = to === 'pool' ? LEADER_DIED : (payloadBytesMax ?? PAYLOAD_BYTES_MAX);
+    const which =
+      typeof only === 'object'
+        ? [null, only.map(({ task }) => task), only.map(({ epoch }) => epoch)]
+        : [only ?? null];
+    const statement = statements.takeTasks[to][typeof only === 'object' ? 'ofThese' : 'ofAll'];
     const rows = await this.#mending(mendHeld, [from], () =>
-      this.#pool.query(statements.takeTasks[to], [...values, last, isPausedOnly ?? false]),
+      this.#pool.query(statement, [...values, last, ...which]),
     );
     await this.#turns.passOn(rows);
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));

@@ -50,7 +50,12 @@ const judged = sql`
            not left_itself and ($6::boolean or was_inside or is_paused) as is_cut
       from counted)`;
 
-function takeTo(to: keyof typeof TO): string {
+/** By the index of what a pod holds, which has the ids: each is found by itself, however much it holds. */
+const ofTheseClaims = sql`
+       and task_id = any ($11::text[])
+       and (task_id, claim_epoch) in (select * from unnest($11::text[], $12::bigint[]))`;
+
+function takeTo(to: keyof typeof TO, isOfThese = false): string {
   const orphaned = to === 'pool' ? 'when moved.is_orphan then $9' : '';
   return sql`
   with ${to === 'taker' ? `${fenceOf(`'up'`)},` : ''}
@@ -63,7 +68,9 @@ function takeTo(to: keyof typeof TO): string {
     select task_id, generation, machine, claim_epoch, run_at, pinned_to, crashes, control, interrupted
       from step_tracker
      where claimed_by = $2 and exists (select 1 from gone)
-       and (not $10::boolean or control = 'pause')
+       and case $10::text when 'paused' then control = 'pause'
+             when 'free' then pinned_to is null else true end
+       ${isOfThese ? ofTheseClaims : ''}
      order by task_id limit $3 for update skip locked),
   ${judged},
   placed as materialized (select *, ${TO[to]} as goes_to from judged),
@@ -109,12 +116,16 @@ function takeTo(to: keyof typeof TO): string {
  * $1 who takes, $2 from whom, $3 count; whose crash counts: $4 all, or $5 these, $6 nobody's;
  * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader; $9
  * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet; $10 whether
- * only what was asked to pause is taken. Nothing
- * is moved while the pod is up or draining; rows that somebody else is moving are passed over.
- * What was interrupted before and never settled since stays so: nobody has looked after it. What
- * has ended by its own records is not ended here: whoever gets it next says how.
+ * only what was asked to pause (`paused`) or belongs to no host (`free`) is taken; $11 tasks and $12 epochs,
+ * where only these claims are. Nothing is moved while the pod is up or draining; rows that somebody
+ * else is moving are passed over. What was interrupted before and never settled since stays so:
+ * nobody has looked after it. What has ended by its own records is not ended here: whoever gets it
+ * next says how.
  */
-export const takeTasks = { pool: takeTo('pool'), taker: takeTo('taker') } as const;
+export const takeTasks = {
+  pool: { ofAll: takeTo('pool'), ofThese: takeTo('pool', true) },
+  taker: { ofAll: takeTo('taker'), ofThese: takeTo('taker', true) },
+} as const;
 
 /** Routes with tasks that could be claimed, by hops over an index: as many as there are routes. */
 function routesOf(name: string, where: string): string {

@@ -1,15 +1,22 @@
 /** What is read to sweep, to give up, and to remove. */
 import { TASK_ID_PATTERN } from '../reasons.ts';
+import type { Taking } from '../taking.ts';
 import { AUDIT_LOG, POD_HEALTH, STEP_TRACKER } from './columns.ts';
-import { FLATTENED, NOW, selectFrom } from './sql.ts';
+import { BOUND_TEXTS, FLATTENED, NOW, selectFrom } from './sql.ts';
 
 const ENDED = `t.status in ('completed', 'failed', 'cancelled')`;
 
-/** ? pod: what it holds, in the order of ids. */
-export function selectHeldBy(isPausedOnly: boolean, limit: number): string {
-  return `${selectFrom(STEP_TRACKER)} where t.claimed_by = ?${
-    isPausedOnly ? ` and t.control = 'pause'` : ''
-  } order by t.task_id limit ${limit}`;
+/** ? pod, and ? tasks where it is asked for some: what it holds, in the order of ids. */
+export function selectHeldBy(only: Taking['only'], limit: number): string {
+  const which =
+    only === 'paused'
+      ? ` and t.control = 'pause'`
+      : only === 'free'
+        ? ' and t.pinned_to is null'
+        : only
+          ? ` and t.task_id in (${BOUND_TEXTS})`
+          : '';
+  return `${selectFrom(STEP_TRACKER)} where t.claimed_by = ?${which} order by t.task_id limit ${limit}`;
 }
 
 /** ? known machines: whatever may be hopeless; which of it is, is for the rules to say. */

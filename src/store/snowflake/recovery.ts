@@ -38,9 +38,10 @@ export async function take(calls: Calls, taking: Taking): Promise<TakenTask[]> {
 }
 
 async function gatherTaken(reading: Reading, taking: Taking): Promise<void> {
-  const { from, countMax, isPausedOnly = false } = taking;
-  const text = statements.selectHeldBy(isPausedOnly, limitOf(countMax));
-  await gather(reading, STEP_TRACKER, text, [from]);
+  const { from, countMax, only } = taking;
+  const text = statements.selectHeldBy(only, limitOf(countMax));
+  const claims = typeof only === 'object' ? [JSON.stringify(only.map(({ task }) => task))] : [];
+  await gather(reading, STEP_TRACKER, text, [from, ...claims]);
   await gatherHistory(reading, [...reading.desk.tables.tasks.keys()], true);
 }
 

@@ -97,7 +97,11 @@ export const insertMirrored = `
 /** @pod, @count, @only of this control, or null. A batch, in the order in which all are worked through. */
 export const selectOfPod = `
   select * from step_tracker
-   where claimed_by = @pod and (@only is null or control = @only)
+   where claimed_by = @pod
+     and case @only when 'paused' then control = 'pause' when 'free' then pinned_to is null
+       when 'these' then (task_id, claim_epoch) in (
+         select value ->> 'task', value ->> 'epoch' from json_each(@claims))
+       else true end
    order by task_id limit @count`;
 
 /** @task, @from, @epoch and what the task becomes. The epoch always rises. */

@@ -35,30 +35,34 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
   const count = Math.max(0, Math.min(taking.countMax, CLAIM_COUNT_MAX));
   const crashed = countsCrash(taking);
   const hasLeft = owner?.dead_by === from;
-  const only = taking.isPausedOnly ? 'pause' : null;
-  return tx.all<RawTask>(sql.selectOfPod, { pod: from, count, only }).flatMap((row) => {
-    const wasInside = crashed(row.task_id);
-    // A run that belongs to a host is that host's affair, however often it dies.
-    const isCrash = !hasLeft && row.pinned_to === null && wasInside;
-    const isTold = hasToldItsEnd(tx, row);
-    const isPaused = row.control === 'pause' && !isTold;
-    // Nobody goes on with it for now who could tell whether a phase was open: `check` is asked then.
-    const isCut = wasInside || isPaused || taking.crashed === 'none';
-    const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
-    const next = {
-      ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold, isPaused }),
-      paused: isPaused ? 1 : row.paused,
-      interrupted: hasLeft ? leftBy(tx, row) : isCut ? 'cut' : row.interrupted,
-      cut_epoch: !hasLeft && isCut ? row.claim_epoch : row.cut_epoch,
-    };
-    const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
-    const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
-    const taken = 'answer' in done ? done.answer : undefined;
-    if (!taken) return [];
-    if (taken.serial_key !== null) passOnAfter(tx, taken.task_id);
-    letFollowersGo(tx, taken.task_id);
-    return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
-  });
+  const { only = null } = taking;
+  const [which, claims] =
+    typeof only === 'object' && only ? ['these', JSON.stringify(only)] : [only, null];
+  return tx
+    .all<RawTask>(sql.selectOfPod, { pod: from, count, only: which, claims })
+    .flatMap((row) => {
+      const wasInside = crashed(row.task_id);
+      // A run that belongs to a host is that host's affair, however often it dies.
+      const isCrash = !hasLeft && row.pinned_to === null && wasInside;
+      const isTold = hasToldItsEnd(tx, row);
+      const isPaused = row.control === 'pause' && !isTold;
+      // Nobody goes on with it for now who could tell whether a phase was open: `check` is asked then.
+      const isCut = wasInside || isPaused || taking.crashed === 'none';
+      const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
+      const next = {
+        ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold, isPaused }),
+        paused: isPaused ? 1 : row.paused,
+        interrupted: hasLeft ? leftBy(tx, row) : isCut ? 'cut' : row.interrupted,
+        cut_epoch: !hasLeft && isCut ? row.claim_epoch : row.cut_epoch,
+      };
+      const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
+      const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
+      const taken = 'answer' in done ? done.answer : undefined;
+      if (!taken) return [];
+      if (taken.serial_key !== null) passOnAfter(tx, taken.task_id);
+      letFollowersGo(tx, taken.task_id);
+      return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
+    });
 }
 
 /** That an earlier owner was cut off is for the next one to say, unless the last one has. */
