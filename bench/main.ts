@@ -31,7 +31,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   fleet: benchFleet,
   flow: benchFlow,
   growth: () => benchGrowth(of),
-  peers: benchPeers,
+  peers: () => benchPeers(of),
   takeover: benchTakeover,
   telemetry: benchTelemetry,
   codec: benchCodec,

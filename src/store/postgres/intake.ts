@@ -7,13 +7,13 @@ import { StoreBusyError } from '../errors.ts';
 import { refuseNotRunnable } from '../runnable.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
-import type { PodId, TaskStatus } from '../words.ts';
+import { type PodId, routeOf, type TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { batchesOf, columnsOf } from './batches.ts';
 import { CallerTxs, type Way } from './caller-tx.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
-import { type Hinter, notifyReady } from './hinter.ts';
+import { type Hinter, notify } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
 import { inOrder, keyOf, putNew, TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row } from './pool.ts';
@@ -60,7 +60,8 @@ export class PostgresIntake {
     const answers =
       (isFew ? await putNew(this.#pool, tasks) : undefined) ??
       (await this.#putCarefully(tasks, check, started));
-    if (answers.some(isReady)) this.#hinter.hint('ready');
+    const ready = readyOf(tasks, answers);
+    if (ready.count > 0) this.#hinter.hint('ready', ready);
     await this.#turns.giveOn(
       tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
     );
@@ -94,7 +95,9 @@ export class PostgresIntake {
       check(answers);
       // What waits for its turn is given one by whoever looks next.
       const isSerial = tasks.some(({ serialKey }) => serialKey !== undefined);
-      if (isSerial || answers.some(isReady)) await way.send(notifyReady);
+      const ready = readyOf(tasks, answers);
+      if (isSerial) await way.send(notify, ['ready']);
+      else if (ready.count > 0) await way.send(notify, [this.#hinter.wordsInTransaction(ready)]);
       return answers;
     });
   }
@@ -165,11 +168,11 @@ export class PostgresIntake {
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const claimed = await this.#claim(request);
-    const isShort = claimed.length < Math.min(request.countMax, CLAIM_COUNT_MAX);
-    if (request.head !== 'ready' || !(isShort || this.#turns.isLate)) return claimed;
-    if (!(await this.#turns.look()) || !isShort) return claimed;
-    const rest = await this.#claim({ ...request, countMax: request.countMax - claimed.length });
-    return [...claimed, ...rest];
+    if (request.head !== 'ready') return claimed;
+    if (claimed.length === 0) return (await this.#turns.look()) ? this.#claim(request) : claimed;
+    // What is claimed does not wait for the turns of other tasks.
+    if (this.#turns.isLate) this.#turns.lookBeside();
+    return claimed;
   }
 
   async #claim(request: ClaimRequest): Promise<ClaimedTask[]> {
@@ -253,6 +256,7 @@ function standingAnswer(row: Row): EnqueueAnswer {
   };
 }
 
-function isReady({ isNew, status }: EnqueueAnswer): boolean {
-  return isNew && status === 'pending';
+function readyOf(tasks: readonly NewTask[], answers: readonly EnqueueAnswer[]) {
+  const ready = tasks.filter((_, at) => answers[at]!.isNew && answers[at]!.status === 'pending');
+  return { count: ready.length, routes: [...new Set(ready.map(routeOf))] };
 }

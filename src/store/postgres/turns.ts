@@ -55,7 +55,8 @@ export class PostgresTurns {
     const keys = [serial.map((row) => row['queue']), serial.map((row) => row['serial_key'])];
     try {
       const given = await this.#give(statements.giveTurns, keys);
-      if (given.some(isGiven)) this.#hinter.hint('ready');
+      const count = given.filter(isGiven).length;
+      if (count > 0) this.#hinter.hint('ready', { count });
     } catch (error) {
       if (!(error instanceof FleetqError)) throw error;
       // What was to be done before this is committed: the next claim looks, and does the rest.
@@ -67,6 +68,15 @@ export class PostgresTurns {
   /** Whether somebody should look, though there was enough to claim. */
   get isLate(): boolean {
     return this.#clock.monotonicMs() - this.#lookedMs >= LOOK_MS;
+  }
+
+  /** For a pod that has something to do meanwhile: it is notified of what it may claim then. */
+  lookBeside(): void {
+    this.look().then(
+      (isMore) => isMore && this.#hinter.hint('ready'),
+      // The next claim looks again.
+      () => undefined,
+    );
   }
 
   /** True where a turn was given: there is more to claim. */
