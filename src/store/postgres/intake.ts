@@ -171,7 +171,7 @@ export class PostgresIntake {
     if (request.head !== 'ready') return claimed;
     if (claimed.length === 0) return (await this.#turns.look()) ? this.#claim(request) : claimed;
     // What is claimed does not wait for the turns of other tasks.
-    if (this.#turns.isLate) this.#turns.lookBeside();
+    if (this.#turns.isLate) this.#turns.lookLater();
     return claimed;
   }
 

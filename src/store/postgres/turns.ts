@@ -14,6 +14,8 @@ import * as statements from './turns.sql.ts';
 const ARRIVAL_COUNT_MAX = 500;
 /** Under a backlog claims come back full: nobody looks more often than this then. */
 const LOOK_MS = 250;
+/** By then a run that was claimed has begun, which is what its caller waits for. */
+const LATER_MS = 20;
 const ROUND_MS = 2_000;
 const ROUND_COUNT_MAX = 200;
 /** How often two who give the same turn may meet before it is left to the next look. */
@@ -70,13 +72,14 @@ export class PostgresTurns {
     return this.#clock.monotonicMs() - this.#lookedMs >= LOOK_MS;
   }
 
-  /** For a pod that has something to do meanwhile: it is notified of what it may claim then. */
-  lookBeside(): void {
-    this.look().then(
-      (isMore) => isMore && this.#hinter.hint('ready'),
-      // The next claim looks again.
-      () => undefined,
-    );
+  /** For a pod that has begun with something: it is notified of what it may claim then. */
+  lookLater(): void {
+    this.#lookedMs = this.#clock.monotonicMs();
+    const look = async () => {
+      if (await this.look()) this.#hinter.hint('ready');
+    };
+    // Where that fails, the next claim looks.
+    this.#clock.after(LATER_MS, () => void look().catch(() => undefined), { idle: true });
   }
 
   /** True where a turn was given: there is more to claim. */
