@@ -25,7 +25,7 @@ export interface ClaimerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly idlePollMs: number;
-  readonly request: () => Omit<ClaimRequest, 'countMax' | 'token'>;
+  readonly request: () => Omit<ClaimRequest, 'countMax' | 'token' | 'isReserve'>;
   /** Which routes to ask for now, and how much of them at most. */
   readonly slice?:
     | ((
@@ -47,6 +47,8 @@ export class Claimer {
   #isStopped = true;
   /** When the timer that is set runs out. */
   #dueMs = Number.POSITIVE_INFINITY;
+  /** The next look is for what another pod was called for at once. */
+  #isReserve = false;
   /** The next look waits for the rest of this turn of the loop. */
   #isSoon = false;
   /** By when another look is to follow the one that is under way. */
@@ -103,7 +105,7 @@ export class Claimer {
     if (this.#claiming) this.#wantedMs = Math.min(this.#wantedMs, dueMs);
     else if (afterMs === 0) this.#lookSoon();
     // Any look until then finds it too.
-    else if (dueMs < this.#dueMs) this.#claimAfter(afterMs);
+    else if (dueMs < this.#dueMs) this.#claimAfter(afterMs, true);
   }
 
   /** There may be room again. */
@@ -113,10 +115,11 @@ export class Claimer {
     this.#claimAfter(SETTLE_DOWN_MS);
   }
 
-  #claimAfter(ms: number): void {
+  #claimAfter(ms: number, isReserve = false): void {
     if (this.#isStopped) return;
     const { clock } = this.#ports;
     this.#cancel?.();
+    this.#isReserve = isReserve;
     this.#dueMs = clock.monotonicMs() + ms;
     this.#cancel = clock.after(ms, () => this.#look());
   }
@@ -129,6 +132,7 @@ export class Claimer {
       this.#isSoon = false;
       if (this.#isStopped || this.#claiming) return;
       this.#cancel?.();
+      this.#isReserve = false;
       this.#look();
     });
   }
@@ -163,13 +167,14 @@ export class Claimer {
     const most = Math.min(room(), BATCH_COUNT_MAX);
     const slice = this.#ports.slice?.(request.routes, most);
     const { routes, countMax: free, of } = slice ?? { ...request, countMax: most, of: 1 };
-    const isNotified = this.#isNotified;
+    const [isNotified, isReserve] = [this.#isNotified, this.#isReserve];
     this.#isNotified = false;
     this.#wantedMs = Number.POSITIVE_INFINITY;
     this.#claimedMs = clock.monotonicMs();
     try {
       const token = random.hex(8);
-      const tasks = await store.claim({ ...request, routes, countMax: free, token });
+      const asked = { ...request, routes, countMax: free, token };
+      const tasks = await store.claim(isReserve ? { ...asked, isReserve } : asked);
       const elapsedMs = clock.monotonicMs() - this.#claimedMs;
       tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
       await accept(tasks);

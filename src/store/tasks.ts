@@ -56,6 +56,8 @@ export interface ClaimRequest {
   readonly payloadBytesMax?: number | undefined;
   /** Of the server that it is meant for; another one gives nothing. */
   readonly timeline?: string | undefined;
+  /** Another pod was called for it first: mostly there is nothing, which costs as little as it can. */
+  readonly isReserve?: boolean | undefined;
 }
 
 /** A task as its owner gets it. */

@@ -25,7 +25,7 @@ const PODS_MS_MAX = 10_000;
 export const notify = sql`select pg_notify('${CHANNEL}', $1)`;
 
 export class Hinter {
-  readonly #pool: Pool;
+  readonly #pool: Pick<Pool, 'query'>;
   readonly #clock: Clock;
   readonly #random: Random;
   /** What is held, and until when the quiet times of what went out last. */
@@ -38,7 +38,7 @@ export class Hinter {
   #askedMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(pool: Pool, clock: Clock, random: Random) {
+  constructor(pool: Pick<Pool, 'query'>, clock: Clock, random: Random) {
     this.#pool = pool;
     this.#clock = clock;
     this.#random = random;

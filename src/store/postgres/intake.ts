@@ -168,7 +168,7 @@ export class PostgresIntake {
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const claimed = await this.#claim(request);
-    if (request.head !== 'ready') return claimed;
+    if (request.head !== 'ready' || request.isReserve) return claimed;
     if (claimed.length === 0) return (await this.#turns.look()) ? this.#claim(request) : claimed;
     // What is claimed does not wait for the turns of other tasks.
     if (this.#turns.isLate) this.#turns.lookLater();
