@@ -15,6 +15,7 @@ import { JOURNALS } from './plants-journal.ts';
 import { KEPT } from './plants-kept.ts';
 import { LEAKS } from './plants-leaks.ts';
 import { LIVES } from './plants-lives.ts';
+import { NOTICES } from './plants-notices.ts';
 import { PAGES } from './plants-pages.ts';
 import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
@@ -35,6 +36,7 @@ import { WAITS } from './plants-waits.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...FAULTS,
   ...GROWTH,
+  ...NOTICES,
   ...FENCES,
   ...SETTLES,
   ...PERSISTS,

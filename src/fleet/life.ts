@@ -2,14 +2,7 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
-import {
-  type ClaimedTask,
-  type JournalSeen,
-  lookAfterMs,
-  type Notice,
-  type PodId,
-  type Settlement,
-} from '../store/index.ts';
+import type { ClaimedTask, JournalSeen, Notice, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
@@ -147,11 +140,7 @@ export class Life implements Keeper {
 
   /** Something may be ready to claim. */
   hint = (): void => this.#claimer.hint();
-  /** The fleet was notified that something is; `notice`: which pods look, and when. */
-  notified(notice: Notice | undefined): void {
-    if (notice) this.#claimer.notified(lookAfterMs(notice, this.id));
-    else this.hint();
-  }
+  notified = (notice?: Notice): void => parts.notified(this.#claimer, this.id, notice);
   holdClaims = (): Promise<void> => this.#claimer.stop();
   goOnClaiming = (): void => void (this.isDead || this.isDraining || this.#claimer.start());
 

@@ -54,6 +54,20 @@ export function noticeOf(
   return { pods: drawn(able, atOnce + RESERVES, random), atOnce };
 }
 
+/** In the order of the pods. */
+export function groupsOf(
+  pods: readonly { readonly podId: PodId; readonly routes: readonly string[] }[],
+): PodGroup[] {
+  const groups = new Map<string, { readonly routes: readonly string[]; readonly pods: PodId[] }>();
+  for (const { podId, routes } of pods) {
+    const key = routes.join(' ');
+    const group = groups.get(key);
+    if (group) group.pods.push(podId);
+    else groups.set(key, { routes, pods: [podId] });
+  }
+  return [...groups.values()];
+}
+
 /** How long this pod waits before it looks; undefined where the notification leaves it to others. */
 export function lookAfterMs({ pods, atOnce }: Notice, pod: PodId): number | undefined {
   const rank = pods.indexOf(pod);

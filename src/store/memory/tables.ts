@@ -7,7 +7,7 @@ import type { Clock, Random, RunId } from '../../ground/index.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Follows } from '../follow.ts';
-import { joined, type Notice, noticeOf, type PodGroup, type Ready } from '../notice.ts';
+import { groupsOf, joined, noticeOf, type Ready } from '../notice.ts';
 import type { ScheduleRow } from '../schedule/schedules.ts';
 import type { Hint, OnHint } from '../store.ts';
 import {
@@ -171,9 +171,8 @@ export class MemoryTables extends Server {
     this.tasks.set(task.taskId, task);
     if (task.serialKey !== undefined) this.hasSerials = true;
     if (task.follows !== undefined) this.hasFollowers = true;
-    if (task.status === 'pending') {
-      this.hint('ready', { count: 1, routes: [routeOf(task)] });
-    }
+    const ready = { count: 1, routes: [routeOf(task)] };
+    if (task.status === 'pending') this.hint('ready', ready);
     return task;
   }
 
@@ -193,20 +192,12 @@ export class MemoryTables extends Server {
     this.#hinted.set(hint, held ? joined(held, ready) : ready);
     if (held) return;
     this.clock.soon(() => {
-      const notice = this.#noticeOf(hint, this.#hinted.get(hint)!);
+      const held = this.#hinted.get(hint)!;
       this.#hinted.delete(hint);
+      const groups = groupsOf(this.podsWhere(({ status }) => status === 'up'));
+      const notice = hint === 'ready' ? noticeOf(held, groups, this.random) : undefined;
       for (const listener of [...this.#listeners]) listener(hint, notice);
     });
-  }
-
-  #noticeOf(hint: Hint, ready: Ready): Notice | undefined {
-    if (hint !== 'ready') return undefined;
-    const groups = new Map<string, PodGroup>();
-    for (const { podId, routes } of this.podsWhere(({ status }) => status === 'up')) {
-      const key = routes.join(' ');
-      groups.set(key, { routes, pods: [...(groups.get(key)?.pods ?? []), podId] });
-    }
-    return noticeOf(ready, [...groups.values()], this.random);
   }
 
   #uuid(): RunId {
