@@ -27,6 +27,7 @@ export interface Ready {
 /** Pods that are up and have the same routes. */
 export interface PodGroup {
   readonly routes: readonly string[];
+  /** Without those that cannot take anything now. */
   readonly pods: readonly PodId[];
 }
 
@@ -47,7 +48,7 @@ export function noticeOf(
   random: Random,
 ): Notice | undefined {
   if (count === undefined) return undefined;
-  const able = groups.length === 1 ? groups[0]!.pods : podsWith(routes, groups);
+  const able = podsWith(routes, groups);
   const wanted = Math.max(1, Math.ceil(count / TASKS_OF_A_POD));
   if (wanted > AT_ONCE_MAX || able.length === 0) return undefined;
   const atOnce = Math.min(wanted, able.length);
@@ -100,7 +101,8 @@ function podsWith(
   routes: readonly string[] | undefined,
   groups: readonly PodGroup[],
 ): readonly PodId[] {
-  if (routes === undefined) return [];
+  // Where all pods have the same routes, it need not be known which.
+  if (routes === undefined) return groups.length === 1 ? groups[0]!.pods : [];
   return groups
     .filter((group) => routes.every((route) => group.routes.includes(route)))
     .flatMap(({ pods }) => pods);

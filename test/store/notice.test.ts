@@ -63,6 +63,12 @@ test('only pods that have every route of the tasks are called', () => {
   }
 });
 
+test('a group of pods that are all full is a group, and no other is called in its place', () => {
+  const groups = [fleetOf(4), { routes: ['y@1'], pods: [] }];
+  expect(noticeOf({ count: 1, routes: ['y@1'] }, groups, random)).toBeUndefined();
+  expect(noticeOf({ count: 1 }, groups, random)).toBeUndefined();
+});
+
 test('every pod looks where it is not known how many tasks there are, or which pods can run them', () => {
   const mixed = [fleetOf(4), fleetOf(4, ['y@1'], 'other')];
   expect(noticeOf({ routes: ['x@1'] }, mixed, random)).toBeUndefined();

@@ -33,9 +33,9 @@ async function heardOf(act: (store: Store) => Promise<unknown>): Promise<Notice 
   return heard[1];
 }
 
-test('pods that are up, are heard and can write are named; others are not', async () => {
+test('pods that are up, are heard, can write and have room are named; others are not', async () => {
   const store = await open();
-  const names = ['alder', 'birch', 'cedar', 'drained', 'silent', 'stalled', 'other'];
+  const names = ['alder', 'birch', 'cedar', 'drained', 'silent', 'stalled', 'full', 'other'];
   for (const name of names) await store.register(birthOf(name));
   await store.markDraining(podOf('drained'));
   await scene.client.query(
@@ -45,6 +45,10 @@ test('pods that are up, are heard and can write are named; others are not', asyn
   await scene.client.query(`update pod_health set report = $2 where pod_id = $1`, [
     podOf('stalled'),
     '{"stalled":"disk full"}',
+  ]);
+  await scene.client.query(`update pod_health set report = $2 where pod_id = $1`, [
+    podOf('full'),
+    '{"held":51,"capacity":51}',
   ]);
   await scene.client.query(`update pod_health set routes = '{none@1}' where pod_id = $1`, [
     podOf('other'),
@@ -59,4 +63,15 @@ test('many tasks at once call every pod', async () => {
   for (const name of ['alder', 'birch', 'cedar']) await store.register(birthOf(name));
   const many = Array.from({ length: 100 }, () => newTask());
   expect(await heardOf((producer) => producer.enqueue(many))).toBeUndefined();
+});
+
+test('what a transaction of the caller puts in names pods too', async () => {
+  const store = await open();
+  for (const name of ['alder', 'birch', 'cedar']) await store.register(birthOf(name));
+  const notice = await heardOf(async (producer) => {
+    await scene.client.query('begin');
+    await producer.enqueue([newTask()], undefined, undefined, scene.client);
+    await scene.client.query('commit');
+  });
+  expect(notice).toMatchObject({ atOnce: 1, pods: { length: 3 } });
 });

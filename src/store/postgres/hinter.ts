@@ -24,6 +24,9 @@ const PODS_MS_MAX = 10_000;
 /** $1 what is said. */
 export const notify = sql`select pg_notify('${CHANNEL}', $1)`;
 
+/** The same in a transaction of a caller's, whose lists come out of one JSON text: $1 a list of it. */
+export const notifyOnCommit = sql`select pg_notify('${CHANNEL}', ($1::text[])[1])`;
+
 export class Hinter {
   readonly #pool: Pick<Pool, 'query'>;
   readonly #clock: Clock;
@@ -55,8 +58,8 @@ export class Hinter {
     kind.cancel = this.#clock.after(waitMs, () => this.#send(hint), { idle: true });
   }
 
-  /** In a transaction of a caller's: it is said when that commits. */
-  wordsInTransaction(ready: Ready): string {
+  /** What a caller's transaction sends with `notifyOnCommit`. */
+  wordsOnCommit(ready: Ready): string {
     return this.#words('ready', ready);
   }
 

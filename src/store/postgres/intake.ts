@@ -13,7 +13,7 @@ import { batchesOf, columnsOf } from './batches.ts';
 import { CallerTxs, type Way } from './caller-tx.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
-import { type Hinter, notify } from './hinter.ts';
+import { type Hinter, notifyOnCommit } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
 import { inOrder, keyOf, putNew, TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row } from './pool.ts';
@@ -96,8 +96,9 @@ export class PostgresIntake {
       // What waits for its turn is given one by whoever looks next.
       const isSerial = tasks.some(({ serialKey }) => serialKey !== undefined);
       const ready = readyOf(tasks, answers);
-      if (isSerial) await way.send(notify, ['ready']);
-      else if (ready.count > 0) await way.send(notify, [this.#hinter.wordsInTransaction(ready)]);
+      if (!isSerial && ready.count === 0) return answers;
+      // Of such a one it is not known how many are ready then.
+      await way.send(notifyOnCommit, [[this.#hinter.wordsOnCommit(isSerial ? {} : ready)]]);
       return answers;
     });
   }
@@ -171,7 +172,8 @@ export class PostgresIntake {
     if (request.head !== 'ready' || request.isReserve) return claimed;
     if (claimed.length === 0) return (await this.#turns.look()) ? this.#claim(request) : claimed;
     // What is claimed does not wait for the turns of other tasks.
-    if (this.#turns.isLate) this.#turns.lookLater();
+    const wasFull = claimed.length >= Math.min(request.countMax, CLAIM_COUNT_MAX);
+    if (this.#turns.isLate({ wasFull })) this.#turns.lookLater();
     return claimed;
   }
 

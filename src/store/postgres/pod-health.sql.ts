@@ -76,16 +76,18 @@ export const selectPods = sql`
          (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
     from pod_health order by birth_timestamp, pod_id`;
 
+const inReport = (name: string) => sql`substring(report from '"${name}":([0-9]{1,9})')::int`;
+
 /**
- * Pods that a notification may name, by their routes. One that has been silent for half of what it may be is
- * left out, and one that cannot write its journal.
+ * Routes of pods that are up, and which of these pods a notification may name: none that has been silent for
+ * half of what it may be, that cannot write its journal, or was full by its last heartbeat.
  */
 export const selectPodGroups = sql`
-  select routes, array_agg(pod_id) as pods from (
-    select pod_id, routes from pod_health
-     where status = 'up' and position('${STALLED_IN_REPORT}' in report) = 0
-       and last_heartbeat > clock_timestamp() - ${silenceOf('15000')} / 2
-     limit 1000) pod
+  select routes, coalesce(array_agg(pod_id) filter (where
+           position('${STALLED_IN_REPORT}' in report) = 0
+           and last_heartbeat > clock_timestamp() - ${silenceOf('15000')} / 2
+           and (${inReport('held')} >= ${inReport('capacity')}) is not true), '{}') as pods
+    from (select * from pod_health where status = 'up' limit 1000) pod
    group by routes`;
 
 /** Whoever holds tasks, found by hops over the index: as many as there are, not tasks. */

@@ -14,6 +14,8 @@ import * as statements from './turns.sql.ts';
 const ARRIVAL_COUNT_MAX = 500;
 /** Under a backlog claims come back full: nobody looks more often than this then. */
 const LOOK_MS = 250;
+/** After a claim that found less than it asked for, the next one mostly finds nothing, and looks. */
+const SHORT_LOOK_MS = 1_000;
 /** By then a run that was claimed has begun, which is what its caller waits for. */
 const LATER_MS = 20;
 const ROUND_MS = 2_000;
@@ -67,9 +69,9 @@ export class PostgresTurns {
     }
   }
 
-  /** Whether somebody should look, though there was enough to claim. */
-  get isLate(): boolean {
-    return this.#clock.monotonicMs() - this.#lookedMs >= LOOK_MS;
+  /** Whether this pod should look, though there was something to claim. */
+  isLate({ wasFull }: { readonly wasFull: boolean }): boolean {
+    return this.#clock.monotonicMs() - this.#lookedMs >= (wasFull ? LOOK_MS : SHORT_LOOK_MS);
   }
 
   /** For a pod that has begun with something: it is notified of what it may claim then. */
