@@ -60,7 +60,7 @@ export const NOTICES: readonly Mutant[] = [
       },
     ],
     command: hinter,
-    shows: /the last is not lost/,
+    shows: /what was gathered calls as many pods as all of it needs/,
   },
   {
     name: 'old-list-of-pods',
@@ -86,7 +86,7 @@ export const NOTICES: readonly Mutant[] = [
       },
     ],
     command: claimer,
-    shows: /a notification during a look is followed by another look at once/,
+    shows: /a hint makes it look at once, and one that comes during a look is not lost/,
   },
   {
     name: 'ladder-after-each-notification',
