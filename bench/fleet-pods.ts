@@ -95,6 +95,7 @@ export class BenchDatabase {
       'shared_preload_libraries=pg_stat_statements',
       'shared_buffers=512MB',
       'max_wal_size=4GB',
+      'max_connections=400',
     ]);
     const url = await server.createDatabase();
     const [clock, random] = [systemClock, systemRandom];

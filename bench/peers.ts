@@ -3,9 +3,12 @@
  * rounds that take turns. The peers are installed in a package of their own, bench/peers; what cannot be installed,
  * or does not run here, is null, with the reason.
  *
- *   pickup    one job at a time, put in by another process: until its handler begins
+ *   pickup    one job at a time, put in by another process: until its handler begins; in an idle worker, and within a
+ *             second after it has done 20,000
  *   trivial   jobs that do nothing, there before the worker starts
  *   four      lines of four durable steps, there before the worker starts
+ *
+ * npm run bench -- peers pickup --peers=fleetq,graphile-worker: one of them, by some of the peers.
  */
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,13 +31,20 @@ const FOUR = 4_000;
 const MS_MAX = 180_000;
 
 const PLACE = fileURLToPath(new URL('peers/', import.meta.url));
-const PEERS = ['fleetq', 'graphile-worker', 'graphile-worker-local', 'pg-boss', 'dbos', 'bullmq'];
+const ALL = ['fleetq', 'graphile-worker', 'graphile-worker-local', 'pg-boss', 'dbos', 'bullmq'];
+const PEERS =
+  process.argv
+    .find((word) => word.startsWith('--peers='))
+    ?.slice('--peers='.length)
+    .split(',') ?? ALL;
 const MEASURES = ['pickup', 'trivial', 'four'] as const;
 
 type Measure = (typeof MEASURES)[number];
 type Figures = Readonly<Record<string, number>>;
 
-export async function benchPeers(): Promise<object> {
+/** `only`: one of the measures; all of them where none is named. */
+export async function benchPeers(only?: string): Promise<object> {
+  const measures = only === undefined ? MEASURES : MEASURES.filter((name) => name === only);
   const installed = install();
   const redis = findRedis();
   const rounds: Record<string, Partial<Record<Measure, Figures[]>>> = {};
@@ -46,7 +56,7 @@ export async function benchPeers(): Promise<object> {
   const server = await startPostgres(['shared_buffers=512MB', 'max_wal_size=4GB']);
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      for (const measure of MEASURES) {
+      for (const measure of measures) {
         for (const peer of PEERS) {
           if (missing[peer] !== undefined) continue;
           const figures = await measured(peer, measure, server).catch((error: Error) => error);
@@ -103,21 +113,32 @@ async function measured(peer: string, measure: Measure, server: TestPostgres): P
 }
 
 async function pickup(peer: string, url: string): Promise<Figures> {
-  const latencies: number[] = [];
+  let latencies: number[] = [];
+  let done = 0;
   const worker = await startSide(peer, 'worker', url, (message) => {
     if (message.kind === 'pickup') latencies.push(message['ms'] as number);
+    if (message.kind === 'done') done = message['count'] as number;
   });
   const enqueuer = await startSide(peer, 'enqueuer', url);
-  try {
-    await sleep(3_000);
+  const measure = async () => {
+    latencies = [];
     enqueuer.send({ what: 'pickup', count: PICKUPS, pauseMs: PAUSE_MS });
     await until(`${PICKUPS} pickups`, () => latencies.length >= PICKUPS);
+    latencies.sort((a, b) => a - b);
+    return (share: number) => rounded(latencies[Math.floor((PICKUPS - 1) * share)]!);
+  };
+  try {
+    await sleep(3_000);
+    const idle = await measure();
+    const [p50, p99] = [idle(0.5), idle(0.99)];
+    enqueuer.send({ what: 'trivial', count: TRIVIAL });
+    await until(`${TRIVIAL} jobs done`, () => done >= TRIVIAL);
+    await sleep(500);
+    const busy = await measure();
+    return { p50, p99, afterBusyP50: busy(0.5), afterBusyP99: busy(0.99) };
   } finally {
     await Promise.all([end(worker), end(enqueuer)]);
   }
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => rounded(latencies[Math.floor((PICKUPS - 1) * share)]!);
-  return { p50: at(0.5), p99: at(0.99) };
 }
 
 async function throughput(

@@ -15,6 +15,7 @@ import { JOURNALS } from './plants-journal.ts';
 import { KEPT } from './plants-kept.ts';
 import { LEAKS } from './plants-leaks.ts';
 import { LIVES } from './plants-lives.ts';
+import { NOTICES } from './plants-notices.ts';
 import { PAGES } from './plants-pages.ts';
 import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FAULTS,
   ...GROWTH,
   ...SHARES,
+  ...NOTICES,
   ...FENCES,
   ...SETTLES,
   ...PERSISTS,

@@ -8,7 +8,7 @@
 import { StoreUnreachableError } from '../../src/store/errors.ts';
 import { MemoryStore, type Way } from '../../src/store/memory/memory-store.ts';
 import type { Beat, BeatAnswer, PodBirth } from '../../src/store/pods.ts';
-import type { Hint, Store } from '../../src/store/store.ts';
+import type { OnHint, Store } from '../../src/store/store.ts';
 import type { ClaimRequest } from '../../src/store/tasks.ts';
 import type { Auditor, Told } from './auditor.ts';
 import type { Process } from './process.ts';
@@ -73,7 +73,7 @@ export function storeFor(ports: CallPorts): Store {
     };
   }
   const { listen } = store;
-  store.listen = (onHint) => listen((hint) => deliverHint(ports, hint, onHint));
+  store.listen = (onHint) => listen((...said) => deliverHint(ports, said, onHint));
   return store;
 }
 
@@ -103,12 +103,12 @@ function asFirst(answer: BeatAnswer, { pod: self }: Beat): BeatAnswer {
 
 function deliverHint(
   { world, process, link }: CallPorts,
-  hint: Hint,
-  onHint: (hint: Hint) => void,
+  said: Parameters<OnHint>,
+  onHint: OnHint,
 ): void {
   if (process.isDead || link.isCut || world.random.fraction() < HINT_LOST) return;
   const atMs = world.nowMs + world.within(0, HINT_MS_MAX);
-  world.schedule.at(atMs, () => onHint(hint), process);
+  world.schedule.at(atMs, () => onHint(...said), process);
 }
 
 class Call {

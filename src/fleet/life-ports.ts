@@ -1,10 +1,18 @@
 /** What one life of a pod is given, and what it asks the store for. */
 import { describeError, type RunId } from '../ground/index.ts';
-import type { BeatAnswer, ClaimRequest, JournalSeen, PodId } from '../store/index.ts';
+import {
+  type BeatAnswer,
+  type ClaimRequest,
+  type JournalSeen,
+  lookAfterMs,
+  type Notice,
+  type PodId,
+} from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Archiver, type ArchiverPorts } from './archiver.ts';
 import { audible } from './audible.ts';
+import type { Claimer } from './claimer.ts';
 import { Grants } from './grants.ts';
 import type { Heart, HeartOptions } from './heart.ts';
 import type { HeldRun } from './held-run.ts';
@@ -117,4 +125,10 @@ export function requestOf(ports: LifePorts): Omit<ClaimRequest, 'countMax' | 'to
     head: ports.isSuspectsOnly ? 'suspect' : 'ready',
     payloadBytesMax: ports.limits.payloadBytesMax,
   };
+}
+
+/** The fleet was notified that something is ready: `notice` says which pods look, and when. */
+export function notified(claimer: Claimer, pod: PodId, notice: Notice | undefined): void {
+  if (notice) claimer.notified(lookAfterMs(notice, pod));
+  else claimer.hint();
 }

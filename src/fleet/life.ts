@@ -2,7 +2,7 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
-import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index.ts';
+import type { ClaimedTask, JournalSeen, Notice, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
@@ -142,6 +142,7 @@ export class Life implements Keeper {
 
   /** Something may be ready to claim. */
   hint = (): void => this.#claimer.hint();
+  notified = (notice?: Notice): void => parts.notified(this.#claimer, this.id, notice);
   holdClaims = (): Promise<void> => this.#claimer.stop();
   goOnClaiming = (): void => void (this.isDead || this.isDraining || this.#claimer.start());
 

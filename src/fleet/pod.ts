@@ -95,8 +95,8 @@ export class Pod {
   async #join(): Promise<void> {
     if (!this.#entry) await checkTables(this.#ports);
     await this.#live();
-    this.#stopHints ??= await this.#ports.store.listen((hint) => {
-      if (hint === 'ready') this.#life?.hint();
+    this.#stopHints ??= await this.#ports.store.listen((hint, notice) => {
+      if (hint === 'ready') this.#life?.notified(notice);
       else this.#events.onEnded?.();
     });
   }

@@ -66,6 +66,7 @@ export {
 } from './follow.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
+export { lookAfterMs, type Notice } from './notice.ts';
 export { openStore } from './open-store.ts';
 export type { FilledStoreOptions, StoreOptions } from './options.ts';
 export { type HistoryParts, type Outline, type PartQuery, within } from './outlines.ts';
@@ -145,7 +146,7 @@ export {
 } from './schedule/schedules.ts';
 export { asStored, openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
-export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
+export type { Capabilities, Head, Hint, MirrorAnswer, OnHint, Store } from './store.ts';
 export type {
   Announcement,
   ArchiveAnswer,

@@ -20,6 +20,7 @@ import type {
 import type { CallerTx } from './caller-tx.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Census } from './census.ts';
+import type { Notice } from './notice.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { DoubtAnswer, Persisted, StoreTransaction } from './persisting.ts';
 import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Pruned, Worklist } from './pods.ts';
@@ -61,6 +62,8 @@ export type { Capabilities, Lack } from './capabilities.ts';
 
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';
+/** `notice`: which pods look, and when; every one of them at once where it is left out. */
+export type OnHint = (hint: Hint, notice?: Notice) => void;
 
 export interface Store extends HistoryParts, Partial<Resting> {
   readonly capabilities: Capabilities;
@@ -269,7 +272,7 @@ export interface Store extends HistoryParts, Partial<Resting> {
   /** Connections of their own, few, for what people ask; whoever opens it closes it. */
   openReader(options?: ReaderOptions): Promise<StoreReader>;
   /** Listens for hints; undefined where this store, or the way to it, cannot give them. */
-  listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined>;
+  listen(onHint: OnHint): Promise<(() => Promise<void>) | undefined>;
 }
 
 /** May be called again, where the store has to begin again. */

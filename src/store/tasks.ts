@@ -61,6 +61,8 @@ export interface ClaimRequest {
    * a claim takes tasks have their share all the same.
    */
   readonly behind?: ReadonlyMap<string, string> | undefined;
+  /** Another pod was called for it first: mostly there is nothing, which costs as little as it can. */
+  readonly isReserve?: boolean | undefined;
 }
 
 /** A task as its owner gets it. */

@@ -237,3 +237,82 @@ test('room that comes while something is done exclusively is claimed for after i
   await scene.clock.advance(10);
   expect(scene.accepted).toHaveLength(5);
 });
+
+/** As an idle pod is: at the top of its ladder, and just after a look. */
+async function idleScene() {
+  const scene = newScene();
+  scene.claimer.start();
+  await scene.clock.advance(10_000);
+  const looks = scene.asked.length;
+  await scene.clock.advance(1_000);
+  while (scene.asked.length === looks) await scene.clock.advance(1);
+  return scene;
+}
+
+test('a notification that calls this pod later makes it look then, and one that does not, never', async () => {
+  const scene = await idleScene();
+  const before = scene.asked.length;
+  scene.claimer.notified(undefined);
+  await scene.clock.advance(200);
+  expect(scene.asked.length).toBe(before);
+  scene.claimer.notified(30);
+  await scene.clock.advance(29);
+  expect(scene.asked.length).toBe(before);
+  await scene.clock.advance(1);
+  expect(scene.asked.length).toBe(before + 1);
+});
+
+test('a look of this pod is enough for what it was to look for later', async () => {
+  const scene = await idleScene();
+  const before = scene.asked.length;
+  scene.claimer.notified(30);
+  scene.claimer.notified(0);
+  await scene.clock.advance(100);
+  expect(scene.asked.length).toBe(before + 1);
+});
+
+test('a notification during a look is followed by another look at once, and not by the ladder', async () => {
+  const scene = await idleScene();
+  const answer = gate();
+  scene.answer = answer.opened;
+  scene.claimer.notified(0);
+  await scene.clock.advance(6);
+  const before = scene.asked.length;
+  scene.claimer.notified(0);
+  scene.answer = undefined;
+  answer.open();
+  await scene.clock.advance(0);
+  expect(scene.asked.length).toBe(before + 1);
+});
+
+test('of what is notified in one turn of the loop one look is made, before any timer', async () => {
+  const scene = await idleScene();
+  const before = scene.asked.length;
+  for (let n = 0; n < 5; n++) scene.claimer.notified(0);
+  await scene.clock.settle();
+  expect(scene.asked.length).toBe(before + 1);
+});
+
+test('what a notification brought sends no pod down its ladder again, what came without one does', async () => {
+  const scene = await idleScene();
+  scene.ready = 1;
+  scene.claimer.notified(0);
+  await scene.clock.advance(0);
+  const before = scene.asked.length;
+  await scene.clock.advance(800);
+  expect(scene.asked.length).toBe(before);
+  scene.ready = 1;
+  while (scene.accepted.length < 2) await scene.clock.advance(1);
+  const found = scene.asked.length;
+  await scene.clock.advance(60);
+  expect(scene.asked.length).toBe(found + 1);
+});
+
+test('a notification that calls every pod sends it to the foot of its ladder', async () => {
+  const scene = await idleScene();
+  scene.claimer.hint();
+  await scene.clock.advance(0);
+  const before = scene.asked.length;
+  await scene.clock.advance(50);
+  expect(scene.asked.length).toBe(before + 1);
+});

@@ -14,7 +14,7 @@ import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions } from '../reader.ts';
 import type { ScheduleChange, Ticking } from '../schedule/schedules.ts';
-import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
+import type { Capabilities, CheckAnswers, OnHint, Store } from '../store.ts';
 import type {
   Announcement,
   ClaimRequest,
@@ -202,7 +202,7 @@ export class MemoryStore implements Store {
   openReader = (options: ReaderOptions = {}) =>
     this.#ask('openReader', (tables) => openMemoryReader(tables, options));
 
-  listen = (onHint: (hint: Hint) => void) =>
+  listen = (onHint: OnHint) =>
     this.#ask('listen', (tables) => {
       const stop = tables.listen(onHint);
       return async () => stop();

@@ -7,13 +7,15 @@ import type { Clock, Random, RunId } from '../../ground/index.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Follows } from '../follow.ts';
+import { groupsOf, joined, noticeOf, type Ready } from '../notice.ts';
 import type { ScheduleRow } from '../schedule/schedules.ts';
-import type { Hint } from '../store.ts';
+import type { Hint, OnHint } from '../store.ts';
 import {
   END_STATUSES,
   type Interruption,
   type PodId,
   type PodStatus,
+  routeOf,
   type TaskStatus,
   type WaitFor,
 } from '../words.ts';
@@ -127,8 +129,8 @@ export class MemoryTables extends Server {
   readonly servedUntil = new Map<string, number>();
   readonly random: Random;
   readonly clock: Clock;
-  readonly #listeners = new Set<(hint: Hint) => void>();
-  readonly #hinted = new Set<Hint>();
+  readonly #listeners = new Set<OnHint>();
+  readonly #hinted = new Map<Hint, Ready>();
 
   constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
     super();
@@ -171,13 +173,14 @@ export class MemoryTables extends Server {
     this.tasks.set(task.taskId, task);
     if (task.serialKey !== undefined) this.hasSerials = true;
     if (task.follows !== undefined) this.hasFollowers = true;
-    if (task.status === 'pending') this.hint('ready');
+    const ready = { count: 1, routes: [routeOf(task)] };
+    if (task.status === 'pending') this.hint('ready', ready);
     return task;
   }
 
-  listen(onHint: (hint: Hint) => void): () => void {
+  listen(onHint: OnHint): () => void {
     // A wrapper of its own, so that two who listen with one function are two.
-    const listener = (hint: Hint) => onHint(hint);
+    const listener: OnHint = (hint, notice) => onHint(hint, notice);
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -185,12 +188,17 @@ export class MemoryTables extends Server {
   }
 
   /** Told after this turn, once for however many changes it saw: as over a network. */
-  hint(hint: Hint): void {
-    if (this.#listeners.size === 0 || this.#hinted.has(hint)) return;
-    this.#hinted.add(hint);
+  hint(hint: Hint, ready: Ready = {}): void {
+    if (this.#listeners.size === 0) return;
+    const held = this.#hinted.get(hint);
+    this.#hinted.set(hint, held ? joined(held, ready) : ready);
+    if (held) return;
     this.clock.soon(() => {
+      const held = this.#hinted.get(hint)!;
       this.#hinted.delete(hint);
-      for (const listener of [...this.#listeners]) listener(hint);
+      const groups = groupsOf(this.podsWhere(({ status }) => status === 'up'));
+      const notice = hint === 'ready' ? noticeOf(held, groups, this.random) : undefined;
+      for (const listener of [...this.#listeners]) listener(hint, notice);
     });
   }
 

@@ -63,7 +63,8 @@ export class PostgresFollowers {
 
   /** Those that ended: they may be followed themselves. */
   #tell(rows: readonly Row[]): unknown[] {
-    if (rows.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
+    const count = rows.filter(({ status }) => status === 'pending').length;
+    if (count > 0) this.#hinter.hint('ready', { count });
     const ended = rows.filter(({ status }) => status === 'cancelled');
     if (ended.length > 0) this.#hinter.hint('ended');
     return ended.map((row) => row['task_id']);

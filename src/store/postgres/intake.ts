@@ -7,14 +7,14 @@ import { StoreBusyError } from '../errors.ts';
 import { refuseNotRunnable } from '../runnable.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
-import type { PodId, TaskStatus } from '../words.ts';
+import { type PodId, routeOf, type TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { batchesOf, columnsOf } from './batches.ts';
 import { CallerTxs, type Way } from './caller-tx.ts';
 import { behindOf, claimSingly } from './careful-claim.ts';
 import { ClaimEdge } from './claim-edge.ts';
 import { isBadRow } from './driver-errors.ts';
-import { type Hinter, notifyReady } from './hinter.ts';
+import { type Hinter, notifyOnCommit } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
 import { inOrder, keyOf, putNew, TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row } from './pool.ts';
@@ -70,7 +70,8 @@ export class PostgresIntake {
     const answers =
       (isFew ? await putNew(this.#pool, tasks) : undefined) ??
       (await this.#putCarefully(tasks, check, started));
-    if (answers.some(isReady)) this.#hinter.hint('ready');
+    const ready = readyOf(tasks, answers);
+    if (ready.count > 0) this.#hinter.hint('ready', ready);
     await this.#turns.giveOn(
       tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
     );
@@ -104,7 +105,10 @@ export class PostgresIntake {
       check(answers);
       // What waits for its turn is given one by whoever looks next.
       const isSerial = tasks.some(({ serialKey }) => serialKey !== undefined);
-      if (isSerial || answers.some(isReady)) await way.send(notifyReady);
+      const ready = readyOf(tasks, answers);
+      if (!isSerial && ready.count === 0) return answers;
+      // Of such a one it is not known how many are ready then.
+      await way.send(notifyOnCommit, [[this.#hinter.wordsOnCommit(isSerial ? {} : ready)]]);
       return answers;
     });
   }
@@ -175,11 +179,12 @@ export class PostgresIntake {
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const claimed = await this.#claim(request);
-    const isShort = claimed.length < Math.min(request.countMax, CLAIM_COUNT_MAX);
-    if (request.head !== 'ready' || !(isShort || this.#turns.isLate)) return claimed;
-    if (!(await this.#turns.look()) || !isShort) return claimed;
-    const rest = await this.#claim({ ...request, countMax: request.countMax - claimed.length });
-    return [...claimed, ...rest];
+    if (request.head !== 'ready' || request.isReserve) return claimed;
+    if (claimed.length === 0) return (await this.#turns.look()) ? this.#claim(request) : claimed;
+    // What is claimed does not wait for the turns of other tasks.
+    const wasFull = claimed.length >= Math.min(request.countMax, CLAIM_COUNT_MAX);
+    if (this.#turns.isLate({ wasFull })) this.#turns.lookLater();
+    return claimed;
   }
 
   async #claim(request: ClaimRequest): Promise<ClaimedTask[]> {
@@ -292,6 +297,7 @@ function standingAnswer(row: Row): EnqueueAnswer {
   };
 }
 
-function isReady({ isNew, status }: EnqueueAnswer): boolean {
-  return isNew && status === 'pending';
+function readyOf(tasks: readonly NewTask[], answers: readonly EnqueueAnswer[]) {
+  const ready = tasks.filter((_, at) => answers[at]!.isNew && answers[at]!.status === 'pending');
+  return { count: ready.length, routes: [...new Set(ready.map(routeOf))] };
 }

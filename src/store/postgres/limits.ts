@@ -56,7 +56,14 @@ export class PostgresLimits {
     values: (count: number) => readonly unknown[],
     rest: (count: number) => Promise<Row[]>,
   ): Promise<Row[]> {
-    await this.#look();
+    const looked = request.isReserve ? undefined : this.#look();
+    if (this.#limited.length > 0) await looked;
+    else {
+      // Mostly there is none: no claim waits for that answer, nor is one lost that has none.
+      const [rows] = await Promise.all([rest(count), looked?.catch(() => undefined)]);
+      if (this.#limited.length === 0 || rows.length === count) return rows;
+      return [...rows, ...(await this.#claimOrMend(request, count - rows.length, values))];
+    }
     if (this.#limited.length === 0) return rest(count);
     this.#goesFirst = !this.#goesFirst;
     const limited = (max: number) => this.#claimOrMend(request, max, values);

@@ -9,7 +9,8 @@
  */
 import pg from 'pg';
 import { type Cancel, type Clock, jittered, type Random } from '../../ground/index.ts';
-import type { Hint } from '../store.ts';
+import { noticeIn } from '../notice.ts';
+import type { Hint, OnHint } from '../store.ts';
 import { connectionOf } from './connection.ts';
 import { meaningOf } from './driver-errors.ts';
 import { CHANNEL } from './hinter.ts';
@@ -29,7 +30,7 @@ interface Tools {
   readonly random: Random;
   /** Where the way itself may lead to several servers. */
   readonly hosts?: Hosts | undefined;
-  readonly onHint: (hint: Hint) => void;
+  readonly onHint: OnHint;
   /** Sends a word to the channel, from another connection. */
   readonly notify: (word: string) => Promise<unknown>;
 }
@@ -90,9 +91,9 @@ export class Listener {
     if (this.#isStopped) return client.end().then(() => false);
     this.#client = client;
     this.#failures = 0;
-    client.on('notification', ({ payload }) => {
-      const hint = HINTS.find((known) => known === payload);
-      if (hint) this.#tools.onHint(hint);
+    client.on('notification', ({ payload = '' }) => {
+      const hint = HINTS.find((known) => known === payload || payload.startsWith(`${known} `));
+      if (hint) this.#tools.onHint(hint, noticeIn(payload.slice(hint.length + 1)));
     });
     client.once('end', () => this.#reconnectLater(client));
     return true;

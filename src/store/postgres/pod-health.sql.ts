@@ -111,6 +111,20 @@ export const selectPods = sql`
          (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
     from pod_health order by birth_timestamp, pod_id`;
 
+const inReport = (name: string) => sql`substring(report from '"${name}":([0-9]{1,9})')::int`;
+
+/**
+ * Routes of pods that are up, and which of these pods a notification may name: none that has been silent for
+ * half of what it may be, that cannot write its journal, or was full by its last heartbeat.
+ */
+export const selectPodGroups = sql`
+  select routes, coalesce(array_agg(pod_id) filter (where
+           position('${STALLED_IN_REPORT}' in report) = 0
+           and last_heartbeat > clock_timestamp() - ${silenceOf('15000')} / 2
+           and (${inReport('held')} >= ${inReport('capacity')}) is not true), '{}') as pods
+    from (select * from pod_health where status = 'up' limit 1000) pod
+   group by routes`;
+
 /** Whoever holds tasks, found by hops over the index: as many as there are, not tasks. */
 export const owners = sql`owners (owner) as (
     (select claimed_by from step_tracker where claimed_by is not null order by claimed_by limit 1)

@@ -14,7 +14,7 @@ import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
-import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
+import type { Capabilities, CheckAnswers, OnHint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
@@ -87,7 +87,7 @@ class PostgresStore implements Store {
     this.#address = address;
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
-    this.#hinter = new Hinter(this.#pool, clock);
+    this.#hinter = new Hinter(this.#pool, clock, random);
     this.#limits = new PostgresLimits(this.#pool, this.#hinter, clock);
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
@@ -280,7 +280,7 @@ class PostgresStore implements Store {
   }
 
   /** Behind a pooler there is nothing to listen on, unless there is a way around it. */
-  async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
+  async listen(onHint: OnHint): Promise<(() => Promise<void>) | undefined> {
     const { isPooled, listenUrl } = this.#pool.way;
     if (isPooled && listenUrl === undefined) return undefined;
     const listener = new Listener(this.#pool.way, {

@@ -58,7 +58,8 @@ export class PostgresRecovery {
     );
     await this.#turns.passOn(rows);
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
-    if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
+    const ready = taken.filter(({ status }) => status === 'pending').length;
+    if (ready > 0) this.#hinter.hint('ready', { count: ready });
     if (taken.some(({ status }) => status === 'failed' || status === 'cancelled')) {
       this.#hinter.hint('ended');
     }

@@ -2,6 +2,7 @@
 import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
 import { boundedTime } from '../bounds.ts';
 import type { Follows } from '../follow.ts';
+import type { PodGroup } from '../notice.ts';
 import { type PodGlimpse, type PodRow, STALLED_IN_REPORT } from '../pods.ts';
 import type { AuditRow, TaskGlance } from '../reader.ts';
 import type { Head } from '../store.ts';
@@ -21,6 +22,10 @@ function timeOf(value: unknown): number | undefined {
 
 export function finite(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined;
+}
+
+export function groupOf(row: Row): PodGroup {
+  return { routes: row['routes'] as string[], pods: row['pods'] as PodId[] };
 }
 
 export function claimOf(row: Row): Claim {

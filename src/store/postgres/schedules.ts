@@ -62,7 +62,8 @@ export class PostgresSchedules {
 
   async tick(ticking: Ticking): Promise<Ticked> {
     const ticked = await this.#pool.transaction((send) => tick(send, ticking));
-    if (ticked && ticked.runs.length > 0) this.#hinter.hint('ready');
+    const count = ticked?.runs.length ?? 0;
+    if (count > 0) this.#hinter.hint('ready', { count });
     return ticked;
   }
 }

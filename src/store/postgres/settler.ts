@@ -146,7 +146,8 @@ export class PostgresSettler {
 
   /** Of rows that are settled, and committed: who waits for them, for their room or turn, hears of it. */
   async tell(rows: readonly Row[]): Promise<void> {
-    if (rows.some((row) => row['status'] === 'pending')) this.#hinter.hint('ready');
+    const count = rows.filter((row) => row['status'] === 'pending').length;
+    if (count > 0) this.#hinter.hint('ready', { count });
     if (rows.some(hasEnded)) this.#hinter.hint('ended');
     this.#limits.freed(rows);
     await this.#turns.passOn(rows.filter(hasEnded));

@@ -14,6 +14,10 @@ import * as statements from './turns.sql.ts';
 const ARRIVAL_COUNT_MAX = 500;
 /** Under a backlog claims come back full: nobody looks more often than this then. */
 const LOOK_MS = 250;
+/** After a claim that found less than it asked for, the next one mostly finds nothing, and looks. */
+const SHORT_LOOK_MS = 1_000;
+/** By then a run that was claimed has begun, which is what its caller waits for. */
+const LATER_MS = 20;
 const ROUND_MS = 2_000;
 const ROUND_COUNT_MAX = 200;
 /** How often two who give the same turn may meet before it is left to the next look. */
@@ -57,7 +61,8 @@ export class PostgresTurns {
     );
     try {
       const given = await this.#give(statements.giveTurns, keys);
-      if (given.some(isGiven)) this.#hinter.hint('ready');
+      const count = given.filter(isGiven).length;
+      if (count > 0) this.#hinter.hint('ready', { count });
     } catch (error) {
       if (!(error instanceof FleetqError)) throw error;
       // What was to be done before this is committed: the next claim looks, and does the rest.
@@ -66,9 +71,19 @@ export class PostgresTurns {
     }
   }
 
-  /** Whether somebody should look, though there was enough to claim. */
-  get isLate(): boolean {
-    return this.#clock.monotonicMs() - this.#lookedMs >= LOOK_MS;
+  /** Whether this pod should look, though there was something to claim. */
+  isLate({ wasFull }: { readonly wasFull: boolean }): boolean {
+    return this.#clock.monotonicMs() - this.#lookedMs >= (wasFull ? LOOK_MS : SHORT_LOOK_MS);
+  }
+
+  /** For a pod that has begun with something: it is notified of what it may claim then. */
+  lookLater(): void {
+    this.#lookedMs = this.#clock.monotonicMs();
+    const look = async () => {
+      if (await this.look()) this.#hinter.hint('ready');
+    };
+    // Where that fails, the next claim looks.
+    this.#clock.after(LATER_MS, () => void look().catch(() => undefined), { idle: true });
   }
 
   /** True where a turn was given: there is more to claim. */

@@ -15,7 +15,7 @@ import type { Beat, BeatAnswer, PodBirth, Pruned } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
-import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type { Capabilities, Head, MirrorAnswer, OnHint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
@@ -255,7 +255,7 @@ class SqliteStore implements Store {
     return openSqliteReader(this.#place.file, this.#options, given);
   }
 
-  async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
+  async listen(onHint: OnHint): Promise<(() => Promise<void>) | undefined> {
     const stop = this.#hints.listen(onHint);
     return stop && (async () => stop());
   }
