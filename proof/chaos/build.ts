@@ -27,7 +27,7 @@ const SEEN = [
   'fleet/watch',
   'ground/index',
   'journal/index',
-  'store/postgres/intake',
+  'store/postgres/claims',
   'store/postgres/recovery',
   'store/postgres/settler',
 ];

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 1 << 20;
 
 /** The classes of a built package that speak to the store. */
 interface StoreClasses {
-  readonly intake: Pick<Store, 'claim'>;
+  readonly claims: Pick<Store, 'claim'>;
   readonly settler: Pick<Store, 'settle'>;
   readonly recovery: Pick<Store, 'take'>;
 }
@@ -20,7 +20,7 @@ interface StoreClasses {
 export async function storeClasses(dist: string): Promise<StoreClasses> {
   const load = (file: string) => import(pathToFileURL(join(dist, 'store/postgres', file)).href);
   return {
-    intake: (await load('intake.js')).PostgresIntake.prototype,
+    claims: (await load('claims.js')).PostgresClaims.prototype,
     settler: (await load('settler.js')).PostgresSettler.prototype,
     recovery: (await load('recovery.js')).PostgresRecovery.prototype,
   };
@@ -32,18 +32,18 @@ export async function storeClasses(dist: string): Promise<StoreClasses> {
  * it for.
  */
 export function noteCalls(
-  { intake, settler, recovery }: StoreClasses,
+  { claims, settler, recovery }: StoreClasses,
   file: string,
   nowMs: () => number,
 ): void {
-  const { claim } = intake;
+  const { claim } = claims;
   const { settle } = settler;
   const { take } = recovery;
   const fd = openSync(file, 'a', 0o600);
   const note = (call: StoreCall) => {
     if (call.tasks.length > 0) writeSync(fd, `${JSON.stringify(call)}\n`);
   };
-  intake.claim = async function (this: Store, request) {
+  claims.claim = async function (this: Store, request) {
     const fromMs = nowMs();
     const claimed = await claim.call(this, request);
     const tasks = claimed.map(({ task, epoch }) => ({ task, epoch }));

@@ -21,6 +21,7 @@ import type { WatchQuery } from '../watch.ts';
 import type { Claim, PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
 import { PostgresBulks } from './bulk.ts';
+import { PostgresClaims } from './claims.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
 import { PostgresIntake } from './intake.ts';
@@ -72,6 +73,7 @@ class PostgresStore implements Store {
   readonly #pods: PostgresPods;
   readonly #throttles: PostgresThrottles;
   readonly #intake: PostgresIntake;
+  readonly #claims: PostgresClaims;
   readonly #settler: PostgresSettler;
   readonly #persisting: PostgresPersisting;
   readonly #recovery: PostgresRecovery;
@@ -92,7 +94,8 @@ class PostgresStore implements Store {
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
     this.#throttles = new PostgresThrottles(this.#pool);
-    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits, clock);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns);
+    this.#claims = new PostgresClaims(this.#pool, turns, this.#limits, clock);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns, this.#limits);
     const tell = (rows: readonly Row[]) => this.#settler.tell(rows);
     this.#persisting = new PostgresPersisting(this.#pool, clock, tell);
@@ -153,16 +156,11 @@ class PostgresStore implements Store {
     return this.#people.census(countMax, silentMs);
   }
 
-  enqueue(
-    given: readonly tasks.NewTask[],
-    check?: CheckAnswers,
-    note?: StartNote,
-    tx?: CallerTx,
-  ): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(given, check, note, tx);
+  enqueue(...of: Parameters<Store['enqueue']>) {
+    return this.#intake.enqueue(...of);
   }
   claim(request: tasks.ClaimRequest) {
-    return this.#intake.claim(request);
+    return this.#claims.claim(request);
   }
   async held(
     pod: PodId,
@@ -171,15 +169,15 @@ class PostgresStore implements Store {
     payloadBytesMax?: number,
     timeline?: string,
   ): Promise<tasks.ClaimedTask[]> {
-    const found = await this.#intake.held(pod, after, countMax, payloadBytesMax);
+    const found = await this.#claims.held(pod, after, countMax, payloadBytesMax);
     await this.#settler.checkTimeline(timeline);
     return found;
   }
   hasSuspects(routes: readonly string[]) {
-    return this.#intake.hasSuspects(routes);
+    return this.#claims.hasSuspects(routes);
   }
   mirror(pod: PodId, runs: readonly tasks.MirroredRun[]) {
-    return this.#intake.mirror(pod, runs);
+    return this.#claims.mirror(pod, runs);
   }
 
   settle(...given: Parameters<Store['settle']>): Promise<tasks.SettleAnswer[]> {
