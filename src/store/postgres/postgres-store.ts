@@ -4,9 +4,8 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, Note, StartNote } from '../acts.ts';
+import type { Act, Note } from '../acts.ts';
 import type * as bulk from '../bulk/bulks.ts';
-import type { CallerTx } from '../caller-tx.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type { PartQuery } from '../outlines.ts';
@@ -14,7 +13,7 @@ import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
-import type { Capabilities, CheckAnswers, OnHint, Store } from '../store.ts';
+import type { Capabilities, OnHint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
