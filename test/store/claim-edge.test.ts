@@ -37,8 +37,10 @@ test('where looks from the beginning stay slow, they take a small share of the t
   expect(edge.isWhole(nowMs + 1_999)).toBe(false);
   expect(edge.isWhole(nowMs + 2_000)).toBe(true);
   let at = nowMs + 2_000;
-  for (let look = 0; look < 20; look += 1)
-    edge.looked(true, [], { nowMs: (at += 200), tookMs: 200 });
+  for (let look = 0; look < 20; look += 1) {
+    at += 200;
+    edge.looked(true, [], { nowMs: at, tookMs: 200 });
+  }
   expect(edge.isWhole(at + 19_999)).toBe(false);
   expect(edge.isWhole(at + 20_000)).toBe(true);
   edge.looked(true, [], { nowMs: at + 20_010, tookMs: 10 });
