@@ -93,8 +93,10 @@ const dieInCommit = onSomeone((pod, _, world) => {
 const failSyncs = onSomeone((pod, cluster, world) => {
   world.say(pod.name, 'has a disk whose syncs fail');
   pod.disk.failingSyncs = 1 + Math.floor(world.within(0, 6));
-  // Whoever looks after the host may lose patience with it.
-  if (world.random.fraction() < 0.5) cluster.later(world.within(0, 400), () => pod.kill());
+  // Or until the host's keeper loses patience with it.
+  if (world.random.fraction() >= 0.5) return;
+  pod.disk.failingSyncs = Number.POSITIVE_INFINITY;
+  cluster.later(world.within(0, 400), () => pod.kill());
 });
 
 const driftWall = onSomeone((pod, cluster, world) => {
