@@ -274,6 +274,7 @@ export class Cluster {
     if (!seat.pod.isFaulty) before.isFull = false;
     before.nextFate = 'fine';
     before.failingSyncs = 0;
+    before.diesOfSync = false;
     const disk = isLost ? this.#newDisk() : before;
     seat.restartMs = undefined;
     const { isFaulty } = seat.pod;

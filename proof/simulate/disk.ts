@@ -59,6 +59,8 @@ export class Disk {
   isDamaged = false;
   /** So many syncs to come are answered with an error. */
   failingSyncs = 0;
+  /** The process does not outlive the first of those. */
+  diesOfSync = false;
   /** What was written when a sync failed: a process that dies now may leave it behind, or not. */
   unsynced: (() => void) | undefined;
   /** A file lock: one process has the journal at a time. */

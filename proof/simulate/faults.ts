@@ -90,13 +90,11 @@ const dieInCommit = onSomeone((pod, _, world) => {
   pod.disk.nextFate = world.pick(['diesBefore', 'diesAfter', 'tears'] as const);
 });
 
-const failSyncs = onSomeone((pod, cluster, world) => {
+const failSyncs = onSomeone((pod, _, world) => {
   world.say(pod.name, 'has a disk whose syncs fail');
   pod.disk.failingSyncs = 1 + Math.floor(world.within(0, 6));
-  // Or until the host's keeper loses patience with it.
-  if (world.random.fraction() >= 0.5) return;
-  pod.disk.failingSyncs = Number.POSITIVE_INFINITY;
-  cluster.later(world.within(0, 400), () => pod.kill());
+  // The first of them ends the process: its next one finds out whether it took.
+  pod.disk.diesOfSync = world.random.fraction() < 0.5;
 });
 
 const driftWall = onSomeone((pod, cluster, world) => {

@@ -244,6 +244,7 @@ export class SimJournal extends DiskReader implements Journal {
       disk.failingSyncs -= 1;
       disk.unsynced = act;
       this.#world.count('failed syncs');
+      if (disk.diesOfSync) this.#die('for a sync that failed');
       throw new DiskError('disk I/O error', 'SQLITE_IOERR_FSYNC');
     }
     disk.unsynced = undefined;
