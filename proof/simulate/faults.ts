@@ -94,7 +94,7 @@ const failSyncs = onSomeone((pod, _, world) => {
   world.say(pod.name, 'has a disk whose syncs fail');
   pod.disk.failingSyncs = 1 + Math.floor(world.within(0, 6));
   // The first of them ends the process: its next one finds out whether it took.
-  pod.disk.diesOfSync = world.random.fraction() < 0.5;
+  pod.disk.diesOfSync = world.random.fraction() < 0.8;
 });
 
 const driftWall = onSomeone((pod, cluster, world) => {

@@ -257,7 +257,7 @@ export class SimJournal extends DiskReader implements Journal {
   #findUnsynced(): void {
     const { unsynced } = this.#disk;
     this.#disk.unsynced = undefined;
-    if (!unsynced || this.#process.random.fraction() < 0.5) return;
+    if (!unsynced || this.#process.random.fraction() < 0.3) return;
     this.#disk.transact(unsynced);
     this.#world.count('syncs that took after all');
   }
