@@ -137,6 +137,8 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
+      // A start that waited for a disk to work again may have come only then.
+      await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       // What was lost with a server, or taken from a pod, is in nobody's way: pods find out when they do.
       if (traits.hasFailovers || lasting) {
         await schedule.run(schedule.nowMs + LET_GO_MS, () => isBroken() || cluster.hasLetGo);
