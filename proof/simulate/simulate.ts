@@ -138,7 +138,10 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
       // A start that waited for a disk to work again may have come only then.
-      await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
+      if (!isBroken() && !isOver()) {
+        await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
+        await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
+      }
       // What was lost with a server, or taken from a pod, is in nobody's way: pods find out when they do.
       if (traits.hasFailovers || lasting) {
         await schedule.run(schedule.nowMs + LET_GO_MS, () => isBroken() || cluster.hasLetGo);
