@@ -27,7 +27,9 @@ export class Failovers {
     this.#cluster = cluster;
     const count = 1 + Math.floor(world.within(0, COUNT_MAX));
     for (let index = 0; index < count; index++) {
-      const [share, lagMs] = [stormMs / count, world.within(0, LAG_MS_MAX)];
+      const share = stormMs / count;
+      // No standby has more than the server that was there when it began to lag.
+      const lagMs = world.within(0, Math.min(LAG_MS_MAX, share));
       const atMs = share * index + world.within(lagMs, share);
       world.schedule.at(atMs - lagMs, () => this.#begin(lagMs));
     }
