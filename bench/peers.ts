@@ -87,10 +87,10 @@ function install(): string | undefined {
   const options = { cwd: PLACE, encoding: 'utf8' } as const;
   const { status, stderr } = spawnSync(
     'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
+    ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'],
     options,
   );
-  return status === 0 ? undefined : `npm ci: ${stderr.trim().split('\n').at(0) ?? 'failed'}`;
+  return status === 0 ? undefined : `npm install: ${stderr.trim().split('\n').at(0) ?? 'failed'}`;
 }
 
 function findRedis(): string | undefined {

@@ -1,11 +1,11 @@
 /** BullMQ on a Redis that syncs its log at each command: the durability that the others have. */
 import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 
 const STEPS = 4;
 
 export async function open(url) {
-  const { hostname: host, port } = new URL(url);
-  const connection = { host, port: Number(port), maxRetriesPerRequest: null };
+  const connection = new Redis(url, { maxRetriesPerRequest: null });
   const queues = new Map();
   const queueOf = (name) => {
     if (!queues.has(name)) queues.set(name, new Queue(name, { connection }));
