@@ -17,7 +17,7 @@ function newScene(pods: readonly string[] = []) {
     if (scene.error) throw scene.error;
     return scene.pods.length > 0 ? [{ routes: ['x@1'], pods: [...scene.pods] }] : [];
   };
-  return { ...scene, scene, hinter: new Hinter({ query }, clock, seededRandom(3)) };
+  return { ...scene, scene, hinter: new Hinter({ query, often: query }, clock, seededRandom(3)) };
 }
 
 const one = { count: 1, routes: ['x@1'] };

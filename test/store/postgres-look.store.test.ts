@@ -1,5 +1,6 @@
 /** What a claim of many queues costs on Postgres: what it locks, and what it looks at. */
 import { beforeEach, expect, test } from 'vitest';
+import { PLANS } from '../../src/store/postgres/connection.ts';
 import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import { explain } from './explained.ts';
 import { ROUTE } from './factories.ts';
@@ -63,6 +64,45 @@ test('a claim looks at no more than a few times as many rows, however many queue
   }
   expect(Math.max(...looked)).toBeLessThan(8 * COUNT);
 });
+
+test.each([
+  ['nothing', 0, false],
+  ['nothing, and knew it', 0, true],
+  ['a few', 20, true],
+])('a plan that a connection made when there was %s holds when there is much', async (...of) => {
+  const [, count, isKnown] = of;
+  const { client } = scene;
+  const ended = (n: number) => `
+    insert into step_tracker (machine, payload, status, outcome, result, finished_at)
+    select 'sample/one', '{}', 'completed', 'completed', '1', now() from generate_series(1, ${n})`;
+  const forgotten = `update pg_class set reltuples = -1, relpages = 0 where relname = 'step_tracker'`;
+  await client.query(ended(count));
+  await client.query(isKnown ? 'analyze step_tracker' : forgotten);
+  // As connections of a store have it.
+  const ways = PLANS.map((way) => `set enable_${way} = off`);
+  await client.query(['set plan_cache_mode = force_generic_plan', ...ways].join(';'));
+  try {
+    await client.query(`prepare look as ${text}`);
+    const given = values.map((value) => (value === null ? 'null' : `'${asText(value)}'`));
+    const execute = `execute look (${given.join()})`;
+    await client.query(execute);
+    await client.query(ended(20_000));
+    await fill(1_000);
+    const { rows } = await explain(
+      client,
+      'step_tracker',
+      { text: execute, values: [] },
+      'select 1',
+    );
+    expect(rows).toBeLessThan(8 * COUNT);
+  } finally {
+    await client.query('deallocate all; reset all');
+  }
+});
+
+function asText(value: unknown): string {
+  return Array.isArray(value) ? `{${value.join()}}` : String(value);
+}
 
 test('two who claim at once from one queue both get all that they want', async () => {
   await fill(1);

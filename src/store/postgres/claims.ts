@@ -62,7 +62,7 @@ export class PostgresClaims {
       const values = valuesOf(claimMode === 'cas' ? max * OVER_FETCH : max, max, dueFrom);
       try {
         if (head !== 'ready')
-          return await this.#pool.query(statements.claimTasks[claimMode][head], values);
+          return await this.#pool.often(statements.claimTasks[claimMode][head], values);
         return await this.#claimReady(isWhole, values, routes);
       } catch (error) {
         if (!isBadRow(error)) throw error;
@@ -86,8 +86,8 @@ export class PostgresClaims {
     const { claimMode } = this.#pool.way;
     const fromMs = this.#clock.monotonicMs();
     const rows = isWhole
-      ? await this.#pool.query(statements.claimTasks[claimMode].ready, values)
-      : await this.#pool.query(statements.claimKnown[claimMode], [
+      ? await this.#pool.often(statements.claimTasks[claimMode].ready, values)
+      : await this.#pool.often(statements.claimKnown[claimMode], [
           ...values,
           ...this.#edge.knownOf(routes),
         ]);
@@ -114,7 +114,7 @@ export class PostgresClaims {
 
   async hasSuspects(routes: readonly string[]): Promise<boolean> {
     if (routes.length === 0) return false;
-    const [row] = await this.#pool.query(statements.selectHasSuspects, [routes]);
+    const [row] = await this.#pool.often(statements.selectHasSuspects, [routes]);
     return row?.['has_suspects'] === true;
   }
 

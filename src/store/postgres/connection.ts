@@ -3,6 +3,12 @@ import pg from 'pg';
 import { type Hosts, locating } from './hosts.ts';
 import type { PostgresWay } from './options.ts';
 
+/**
+ * Ways to carry out a statement that read all there is. Where the planner knows of a few rows they look as good as
+ * an index does, and the plan may be used when there are a million.
+ */
+export const PLANS = ['seqscan', 'bitmapscan', 'mergejoin'] as const;
+
 /** How a connection introduces itself. A pooler would refuse, or mix up, what it does not know. */
 export function connectionOf(way: PostgresWay, url: string, hosts?: Hosts): pg.PoolConfig {
   const settings = [
@@ -10,6 +16,7 @@ export function connectionOf(way: PostgresWay, url: string, hosts?: Hosts): pg.P
     '-c default_transaction_isolation=read\\ committed',
     // Statements here are short, and compiling one of them took seconds once the table had some rows.
     '-c jit=off',
+    ...PLANS.map((way) => `-c enable_${way}=off`),
     ...(way.schema === undefined ? [] : [`-c search_path=${way.schema}`]),
   ];
   return {

@@ -28,7 +28,7 @@ export const notify = sql`select pg_notify('${CHANNEL}', $1)`;
 export const notifyOnCommit = sql`select pg_notify('${CHANNEL}', ($1::text[])[1])`;
 
 export class Hinter {
-  readonly #pool: Pick<Pool, 'query'>;
+  readonly #pool: Pick<Pool, 'query' | 'often'>;
   readonly #clock: Clock;
   readonly #random: Random;
   /** What is held, and until when the quiet times of what went out last. */
@@ -41,7 +41,7 @@ export class Hinter {
   #askedMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(pool: Pick<Pool, 'query'>, clock: Clock, random: Random) {
+  constructor(pool: Pick<Pool, 'query' | 'often'>, clock: Clock, random: Random) {
     this.#pool = pool;
     this.#clock = clock;
     this.#random = random;
@@ -70,7 +70,7 @@ export class Hinter {
     delete kind.cancel;
     kind.quietMs = Math.max(kind.quietMs, this.#clock.monotonicMs()) + QUIET_MS;
     // Nobody depends on it: whoever waits looks for himself in the end.
-    this.#pool.query(notify, [this.#words(hint, held)]).catch(() => {});
+    this.#pool.often(notify, [this.#words(hint, held)]).catch(() => {});
   }
 
   #words(hint: Hint, ready: Ready): string {

@@ -75,7 +75,7 @@ export class PostgresLimits {
   async #look(): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lookedMs < LOOK_MS) return;
-    const rows = await this.#pool.query(statements.selectLimited, [LIMITED_COUNT_MAX]);
+    const rows = await this.#pool.often(statements.selectLimited, [LIMITED_COUNT_MAX]);
     this.#lookedMs = nowMs;
     this.#limited = rows.map((row) => row['queue'] as string);
   }

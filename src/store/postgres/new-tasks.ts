@@ -51,7 +51,7 @@ export async function putNew(
   const isKeyed = tasks.some(({ key }) => key !== undefined);
   const text = enqueueNewTasks((index) => columns[index]!.isList, isKeyed);
   const values = columns.map(({ value }) => value);
-  const [row] = await pool.query(text, values).catch((error) => {
+  const [row] = await pool.often(text, values).catch((error) => {
     if (sqlStateOf((error as Error).cause) === IN_USE) return [];
     throw error;
   });

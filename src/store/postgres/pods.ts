@@ -57,7 +57,7 @@ export class PostgresPods {
     const { pod, seq, nonce, since, lsn, report, leads = false, times } = given;
     const { heartbeatMs = null, silentMs = null } = times ?? {};
     const said = [pod, seq, nonce, lsn, JSON.stringify(report), leads, since ?? null];
-    const [taken] = await this.#pool.query(statements.beatPod, [...said, heartbeatMs, silentMs]);
+    const [taken] = await this.#pool.often(statements.beatPod, [...said, heartbeatMs, silentMs]);
     if (!taken) return this.#refused(pod);
     const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };
     const fleet = glimpsesOf(taken['fleet']).map((glimpse) =>

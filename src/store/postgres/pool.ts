@@ -96,10 +96,24 @@ export class Pool {
 
   /** One statement, tried again where a rival was in its way. */
   query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#query(text, values, false);
+  }
+
+  /**
+   * The same for one that is sent all the time: a connection of our own keeps it parsed, and planned where one
+   * plan does for all values. A pooler may give each statement another connection.
+   */
+  often(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#query(text, values, !this.way.isPooled);
+  }
+
+  #query(text: string, values: readonly unknown[], isKept: boolean): Promise<Row[]> {
     return this.#persistently(() =>
       this.#use((send, leftMs) => {
         const serverMs = this.#serverMsOf(leftMs);
-        const act = (sendOne: Send) => sendOne(this.worded(text), values);
+        const worded = this.worded(text);
+        const name = isKept ? nameOf(worded) : undefined;
+        const act = (sendOne: Send) => sendOne(worded, values, name);
         return serverMs < this.way.serverMs ? within(send, { serverMs }, act) : act(send);
       }, this.way.deadlineMs),
     );
@@ -188,9 +202,9 @@ export class Pool {
         // Too late: it goes back unused, for nothing was sent on it.
         if (isOver) return connected.release();
         client = connected;
-        const send: Send = async (text, values = []) => {
+        const send: Send = async (text, values = [], name) => {
           const { rows } = await connected
-            .query<Row>(text, [...values])
+            .query<Row>({ text, values: [...values], ...(name ? { name } : {}) })
             .catch((error) => this.#fail(error));
           return rows;
         };
@@ -258,6 +272,19 @@ export class Pool {
       },
     );
   }
+}
+
+const names = new Map<string, string>();
+/** Each connection of a server has room for so many. */
+const NAME_COUNT_MAX = 100;
+
+/** The same for the same text, on every connection. */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= NAME_COUNT_MAX) return known;
+  const name = `fleetq_${names.size}`;
+  names.set(text, name);
+  return name;
 }
 
 /** A quarter, and at least one, is the pod's alone, unless there is only one. */

@@ -115,7 +115,7 @@ export class PostgresSettler {
   ): Promise<SettleAnswer[]> {
     const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
     const values = [pod, ...columns, RETRIES_SPENT, timeline ?? null];
-    const rows = await this.#pool.query(statements.settleTasks, values);
+    const rows = await this.#pool.often(statements.settleTasks, values);
     await this.tell(rows);
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));
@@ -181,7 +181,7 @@ export class PostgresSettler {
     const hasMoved = batch.some(({ version }) => version !== undefined);
     const written = hasMoved
       ? await this.#pool.query(segments.archiveMoved, [...columns, ...versions, timeline ?? null])
-      : await this.#pool.query(segments.archiveSegments, [...columns, timeline ?? null]);
+      : await this.#pool.often(segments.archiveSegments, [...columns, timeline ?? null]);
     const held = new Set(written.map((row) => keyOf(segmentOf(row))));
     const rest = batch.filter((segment) => !held.has(keyOf(segment)));
     const asked = columnsOf(rest, SEGMENT_ASKED);

@@ -58,6 +58,9 @@ const DUE = sql`status = 'waiting' and wait_for <> 'turn' and not paused and cra
 const SUSPECT = sql`status in ('pending', 'waiting') and wait_for is distinct from 'turn' and not paused
               and crashes >= 2 and pinned_to is null`;
 
+/** As what is ready: see `READY`. */
+const IS_PINNED = onceFound(sql`status in ('pending', 'waiting') and pinned_to is not null`);
+
 /** A pod's own head: what is pinned to its journal, of any route it has. */
 const PINNED = {
   ready: sql`crashes < 2`,
@@ -85,7 +88,7 @@ function pinnedHead(kind: Kind, locking: string): string {
   return sql`
   pinned_head as materialized (
     select ${headColumns} from step_tracker
-     where pinned_to = $3 and pinned_to is not null and status in ('pending', 'waiting')
+     where pinned_to = $3 and ${IS_PINNED}
        and wait_for is distinct from 'turn' and not paused and ${PINNED[kind]}
        and route = any ($2) and run_at <= now() and exists (select 1 from fence)
      order by run_at, task_id limit $4 ${locking})`;

@@ -109,7 +109,7 @@ export class PostgresTurns {
   async #give(text: string, values: readonly unknown[]): Promise<Row[]> {
     for (let attempts = 1; ; attempts += 1) {
       try {
-        return await this.#pool.query(text, values);
+        return await this.#pool.often(text, values);
       } catch (error) {
         if (sqlStateOf((error as FleetqError).cause) !== RIVAL) throw error;
         if (attempts >= RIVAL_ATTEMPTS) return [];

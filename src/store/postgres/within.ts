@@ -4,8 +4,8 @@ import { sql } from './sql.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Sends one statement and returns its rows. */
-export type Send = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
+/** Sends one statement and returns its rows. `name`: under which the connection keeps it, parsed and planned. */
+export type Send = (text: string, values?: readonly unknown[], name?: string) => Promise<Row[]>;
 
 export interface Limits {
   readonly serverMs: number;
