@@ -11,6 +11,7 @@ import { growthOfLocalRuns } from './growth/local-runs.ts';
 import { growthOfPickup } from './growth/pickup.ts';
 import { growthOfQueues } from './growth/queues.ts';
 import { growthOfRetention } from './growth/retention.ts';
+import { growthOfRetentionRate } from './growth/retention-rate.ts';
 
 const GROWTHS: Record<string, () => Promise<object>> = {
   adoption: growthOfAdoption,
@@ -22,6 +23,7 @@ const GROWTHS: Record<string, () => Promise<object>> = {
   pickup: growthOfPickup,
   queues: growthOfQueues,
   retention: growthOfRetention,
+  'retention-rate': growthOfRetentionRate,
 };
 
 export function benchGrowth(name: string | undefined): Promise<object> {

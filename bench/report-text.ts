@@ -56,7 +56,8 @@ Claims look where something was last taken, and from the beginning for a hundred
     columns: [
       ['runs', 'runs'],
       ['ready after, ms', 'readyMs'],
-      ['memory, MB', 'rssMb'],
+      ['memory then, MiB', 'readyMiB'],
+      ['all shown to the fleet after, ms', 'knownMs'],
     ],
   },
   {
