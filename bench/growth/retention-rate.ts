@@ -69,7 +69,12 @@ class Feed {
 
   async run(): Promise<void> {
     while (!this.#isStopped) {
-      const open = await this.#database.openCount();
+      const [row] = await this.#database.ask(
+        `select count(*)::int as open from (
+           select 1 from step_tracker where status in ('pending', 'waiting', 'claimed') limit $1) few`,
+        [2 * READY],
+      );
+      const open = row!['open'] as number;
       this.done = this.#sent - open;
       for (let ready = open; ready < READY; ready += BATCH) await this.#send();
       await sleep(200);
