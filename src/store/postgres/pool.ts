@@ -10,6 +10,7 @@ import { StoreBusyError, StoreOptionsError, StoreUnreachableError } from '../err
 import { connectionOf } from './connection.ts';
 import { meaningOf } from './driver-errors.ts';
 import { Hosts } from './hosts.ts';
+import { nameOf } from './kept-statements.ts';
 import { Lending } from './lending.ts';
 import { type PostgresWay, SERVER_SHARE } from './options.ts';
 import { byIndexes, openingOf, sql } from './sql.ts';
@@ -272,19 +273,6 @@ export class Pool {
       },
     );
   }
-}
-
-const names = new Map<string, string>();
-/** Each connection of a server has room for so many. */
-const NAME_COUNT_MAX = 100;
-
-/** The same for the same text, on every connection. */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined || names.size >= NAME_COUNT_MAX) return known;
-  const name = `fleetq_${names.size}`;
-  names.set(text, name);
-  return name;
 }
 
 /** A quarter, and at least one, is the pod's alone, unless there is only one. */
