@@ -4,8 +4,8 @@ import { type Hosts, locating } from './hosts.ts';
 import type { PostgresWay } from './options.ts';
 
 /**
- * Ways to carry out a statement that read all there is. Where the planner knows of a few rows they look as good as
- * an index does, and the plan may be used when there are a million.
+ * Ways to carry out a statement that read all there is. Where the planner knows of a few rows they look as
+ * good as an index does, and the plan may be used when there are a million.
  */
 export const PLANS = ['seqscan', 'bitmapscan', 'mergejoin'] as const;
 

@@ -52,7 +52,7 @@ export function meaningOf(thrown: unknown): FleetqError {
       hint: 'say so: postgres://…?pooled=true',
     });
   }
-  // A migration has changed what a statement answers with that this connection has kept: another one asks anew.
+  // A migration has changed what a kept statement answers with: another connection asks anew.
   if (code === undefined || /cached plan/.test(message)) return unreachable(message, thrown);
   const meaning = MEANINGS.find(([pattern]) => pattern.test(code))?.[1];
   if (meaning) return meaning(`${message} (${code})`, thrown);

@@ -101,8 +101,8 @@ export class Pool {
   }
 
   /**
-   * The same for one that is sent all the time: a connection of our own keeps it parsed, and planned where one
-   * plan does for all values. A pooler may give each statement another connection.
+   * The same for one that is sent all the time: a connection of our own keeps it parsed, and planned where
+   * one plan does for all values. A pooler may give each statement another connection.
    */
   often(text: string, values: readonly unknown[]): Promise<Row[]> {
     return this.#query(text, values, !this.way.isPooled);

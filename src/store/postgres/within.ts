@@ -4,7 +4,7 @@ import { sql } from './sql.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Sends one statement and returns its rows. `name`: under which the connection keeps it, parsed and planned. */
+/** Sends one statement and returns its rows. `name`: under which the connection keeps it. */
 export type Send = (text: string, values?: readonly unknown[], name?: string) => Promise<Row[]>;
 
 export interface Limits {
