@@ -23,7 +23,7 @@ type Answer = { readonly is: unknown } | { readonly threw: string };
  */
 const UNORDERED: readonly Verb[] = ['list', 'find', 'take', 'failHopeless', 'heads'];
 /** Words for people, which each store may find for itself, and what only one of them can know. */
-const FREE = ['reason', 'timeline'];
+const FREE = ['reason', 'timeline', 'mark'];
 
 export interface TwinOptions {
   readonly onAnswer: (verb: Verb, answer: unknown) => void;
