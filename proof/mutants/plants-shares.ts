@@ -36,8 +36,8 @@ export const SHARES: readonly Mutant[] = [
     changes: [
       {
         file: LOOK,
-        find: 'and not hop.has_turned order by queue limit 1)',
-        put: 'and false order by queue limit 1)',
+        find: 'and not hop.has_turned order by ${inPlaces} limit 1)',
+        put: 'and false order by ${inPlaces} limit 1)',
       },
     ],
     command: shares,

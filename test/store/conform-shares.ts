@@ -67,6 +67,19 @@ export function describeShares(scene: Scene): void {
     expect(ids(await claim(2))[0]).toBe(urgent);
   });
 
+  test('what was given back for later takes the place of nothing that is ready', async () => {
+    const pod = await scene.pod('alder');
+    const [swept] = await enqueue(1, { queue: 'a', priority: 5 });
+    await scene.claimOne(pod);
+    await scene.kill(pod);
+    const taking = { from: pod, by: pod, to: 'pool', countMax: 1, crashed: [] } as const;
+    await scene.store.take({ ...taking, spreadMs: 1_000 * HOUR });
+    const [other] = await enqueue(1, { queue: 'b' });
+    const claim = claimer(await scene.pod('birch'));
+    expect(ids(await claim(1))).toEqual([other]);
+    expect(await scene.row(swept!)).toMatchObject({ status: 'pending' });
+  });
+
   test('a sleeper that is due has the place in its queue that it has by its time', async () => {
     const claim = claimer(await scene.pod('alder'));
     const [sleeper] = await enqueue(1, { queue: 'mail', due: { afterMs: MINUTE } });

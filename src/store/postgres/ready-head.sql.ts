@@ -60,51 +60,56 @@ const isReadyOf = (table: string) => sql`route = ${table}.route and ${READY}`;
 const share = sql`ceil($4::float8 / count(*) over (partition by route, urgency))::int as share,
            $4 as most`;
 
+const inPlaces = sql`${urgency}, queue, run_at, task_id`;
+const isCounted = sql`(${isOpenIn('next.')} and next.run_at <= now())::int`;
+
 /**
  * By hops over the index, as many as there are places; no more than tasks are wanted. What follows in the
  * index is the next queue of the same priority, or else the first one of the next. So from the last queue of
  * a priority a hop goes round to its first, and from the one that the last claim ended with to the next
- * priority, where it begins behind that queue again. The first branch that has a row is the hop.
+ * priority, where it begins behind that queue again. The first branch that has a row is the hop; a place
+ * counts where its first row is due.
  */
 export const placesByHops = sql`
-  hop (route, behind, urgency, queue, has_turned, open_count, number) as (
-    select route, behind, ${FIRST}::bigint, '', true, 0, 0 from wanted
+  hop (route, behind, urgency, queue, run_at, has_turned, open_count, number) as (
+    select route, behind, ${FIRST}::bigint, '', now(), true, 0, 0 from wanted
     union all
-    select hop.route, hop.behind, next.urgency, next.queue, next.has_turned,
-           hop.open_count + (${isOpenIn('next.')})::int, hop.number + 1
+    select hop.route, hop.behind, next.urgency, next.queue, next.run_at, next.has_turned,
+           hop.open_count + ${isCounted}, hop.number + 1
       from hop left join lateral (
-        select ${urgency}::bigint as urgency, queue from step_tracker
+        select ${urgency}::bigint as urgency, queue, run_at from step_tracker
          where ${isReadyOf('hop')} and (${urgency}, queue) > (hop.urgency, hop.queue)
-         order by ${urgency}, queue limit 1) following on true
+         order by ${inPlaces} limit 1) following on true
      cross join lateral (
-        select following.urgency, following.queue, hop.has_turned
+        select following.urgency, following.queue, following.run_at, hop.has_turned
          where following.urgency = hop.urgency
            and (not hop.has_turned or following.queue <= hop.behind)
         union all
-        (select hop.urgency, queue, true from step_tracker
+        (select hop.urgency, queue, run_at, true from step_tracker
           where ${isReadyOf('hop')} and ${urgency} = hop.urgency and queue <= hop.behind
-            and not hop.has_turned order by queue limit 1)
+            and not hop.has_turned order by ${inPlaces} limit 1)
         union all
-        (select level.urgency, first.queue, first.queue <= hop.behind
+        (select level.urgency, first.queue, first.run_at, first.queue <= hop.behind
            from (
-             (select following.urgency, following.queue where following.urgency > hop.urgency)
+             (select following.urgency, following.queue, following.run_at
+               where following.urgency > hop.urgency)
              union all
-             (select ${urgency}, queue from step_tracker
+             (select ${urgency}, queue, run_at from step_tracker
                where ${isReadyOf('hop')} and ${urgency} > hop.urgency
-                 and following.urgency = hop.urgency order by ${urgency}, queue limit 1)
-           ) level (urgency, queue)
+                 and following.urgency = hop.urgency order by ${inPlaces} limit 1)
+           ) level (urgency, queue, run_at)
           cross join lateral (
-             (select queue from step_tracker
+             (select queue, run_at from step_tracker
                where ${isReadyOf('hop')} and ${urgency} = level.urgency and queue > hop.behind
-               order by queue limit 1)
+               order by ${inPlaces} limit 1)
              union all
-             select level.queue
+             select level.queue, level.run_at
              limit 1) first)
-        limit 1) next (urgency, queue, has_turned)
+        limit 1) next (urgency, queue, run_at, has_turned)
      where hop.open_count < $4 and hop.number < ${HOP_COUNT_MAX}),
   place as materialized (
     select route, urgency, queue, '-infinity'::timestamptz as ready_from, ${share}
-      from hop where number > 0 and ${isOpenIn()})`;
+      from hop where number > 0 and run_at <= now() and ${isOpenIn()})`;
 
 /**
  * The same where the left edge of the index is full of entries that nobody can remove yet: $11 routes, $12

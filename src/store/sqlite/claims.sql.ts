@@ -11,14 +11,15 @@ export const selectReadyLevel = `
 
 /** @route, @priority: the first queue. */
 export const selectFirstQueue = `
-  select queue from step_tracker
-   where route = @route and ${ready} and priority = @priority order by queue limit 1`;
+  select queue, run_at from step_tracker
+   where route = @route and ${ready} and priority = @priority
+   order by queue, run_at, task_id limit 1`;
 
 /** @route, @priority, @behind: the one behind that. */
 export const selectNextQueue = `
-  select queue from step_tracker
+  select queue, run_at from step_tracker
    where route = @route and ${ready} and priority = @priority and queue > @behind
-   order by queue limit 1`;
+   order by queue, run_at, task_id limit 1`;
 
 /** @route, @priority, @queue, @now, @from, @count. Pinned rows are not in this index. */
 export const selectReady = `

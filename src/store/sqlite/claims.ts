@@ -113,25 +113,31 @@ function atLevel(tx: Tx, look: Look & { readonly priority: number }, rooms: Room
   return [...found, ...longer.flatMap(({ queue }) => read(queue, share, count))];
 }
 
-/** From the one behind the last claim's round to it; no more than tasks are wanted. */
+interface Place {
+  readonly queue: string;
+  /** Of the first that is there. */
+  readonly run_at: number;
+}
+
+/** From the one behind the last claim's round to it, where something is due; no more than are wanted. */
 function openQueues(
   tx: Tx,
-  { route, priority, behind, count }: Look & { readonly priority: number },
+  { route, priority, behind, count, now }: Look & { readonly priority: number },
   rooms: Rooms,
 ): string[] {
   const open: string[] = [];
   const next = (after: string) =>
-    tx.get<{ queue: string }>(sql.selectNextQueue, { route, priority, behind: after })?.queue;
+    tx.get<Place>(sql.selectNextQueue, { route, priority, behind: after });
   let hasTurned = false;
-  let queue = next(behind);
+  let place = next(behind);
   for (let hops = 0; hops < HOP_COUNT_MAX && open.length < count; hops += 1) {
-    if (queue === undefined && !hasTurned) {
+    if (!place && !hasTurned) {
       hasTurned = true;
-      queue = tx.get<{ queue: string }>(sql.selectFirstQueue, { route, priority })?.queue;
+      place = tx.get<Place>(sql.selectFirstQueue, { route, priority });
     }
-    if (queue === undefined || (hasTurned && queue > behind)) break;
-    if (rooms.left(queue) > 0) open.push(queue);
-    queue = next(queue);
+    if (!place || (hasTurned && place.queue > behind)) break;
+    if (place.run_at <= now && rooms.left(place.queue) > 0) open.push(place.queue);
+    place = next(place.queue);
   }
   return open;
 }
