@@ -1,6 +1,6 @@
 /**
  * Feeds the engine: takes due tasks in batches of what the pod's capacity leaves, as long as it may.
- * Nobody tells it to; a notification only makes it look sooner than its ladder would.
+ * It looks by itself; a notification only makes it look sooner than its ladder would.
  */
 import { type Cancel, type Clock, describeError, type Random } from '../ground/index.ts';
 import { type ClaimedTask, type ClaimRequest, routeOf, type Store } from '../store/index.ts';
