@@ -60,6 +60,22 @@ test('a turn that nobody gave on, for whoever was to died just then, is found ag
   expect(ids(await another.claim(claimRequest(alder)))).toEqual([second]);
 });
 
+test('a turn that was given before its giver could say where it stands is put in its place', async () => {
+  const store = await scene.open();
+  const serialKey = 'customer-7';
+  const [next] = ids(await store.enqueue([newTask({ serialKey })]));
+  const placeOf = async () => {
+    const text =
+      'select extract(epoch from run_at)::float8 as place from step_tracker where task_id = $1';
+    return (await scene.client.query(text, [next])).rows[0].place as number;
+  };
+  const due = await placeOf();
+  for (const servedUntil of [due + 60, due + 30, null]) {
+    await scene.client.query(giveTurns, [['default'], [serialKey], [servedUntil]]);
+    expect(await placeOf()).toBeCloseTo(due + 60, 3);
+  }
+});
+
 test('two who give the same turn at once give it once', async () => {
   const [one, other] = [await scene.connect(), await scene.connect()];
   await crowd('customer-7', 2, 'another');

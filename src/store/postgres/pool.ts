@@ -10,7 +10,7 @@ import { StoreBusyError, StoreOptionsError, StoreUnreachableError } from '../err
 import { connectionOf } from './connection.ts';
 import { meaningOf } from './driver-errors.ts';
 import { Hosts } from './hosts.ts';
-import { nameOf } from './kept-statements.ts';
+import { KeptPlans, nameOf } from './kept-statements.ts';
 import { Lending } from './lending.ts';
 import { type PostgresWay, SERVER_SHARE } from './options.ts';
 import { byIndexes, openingOf, sql } from './sql.ts';
@@ -42,6 +42,7 @@ export class Pool {
   readonly hosts: Hosts | undefined;
   #pool: pg.Pool;
   readonly #lending: Lending;
+  readonly #plans: KeptPlans;
   #timeline: number | undefined;
   /** Whether the server shows its timeline to this role. */
   #hasTimeline = true;
@@ -55,6 +56,7 @@ export class Pool {
     const config = connectionOf(way, way.url);
     this.hosts = way.urls.length > 1 ? new Hosts(way.urls, config, clock) : undefined;
     this.#lending = new Lending(lentMaxOf(way), way.deadlineMs, clock);
+    this.#plans = new KeptPlans(clock);
     this.#pool = this.#open();
   }
 
@@ -204,6 +206,8 @@ export class Pool {
         if (isOver) return connected.release();
         client = connected;
         const send: Send = async (text, values = [], name) => {
+          if (name !== undefined)
+            await this.#plans.renew(connected).catch((error) => this.#fail(error));
           const { rows } = await connected
             .query<Row>({ text, values: [...values], ...(name ? { name } : {}) })
             .catch((error) => this.#fail(error));

@@ -4,7 +4,7 @@
  * that at the same time one sees the other. A unique index over those that have their turn decides
  * where two want to give one.
  */
-import { onceFound, sql } from './sql.ts';
+import { isPickedBy, onceFound, sql } from './sql.ts';
 
 /** Written as the indexes are. */
 const waits = sql`status = 'waiting' and wait_for = 'turn' and not paused`;
@@ -35,7 +35,7 @@ const give = sql`
            run_at = greatest(task.run_at, next.served_until),
            last_update = clock_timestamp()
       from next
-     where task.task_id = next.task_id and ${onceFound(sql`
+     where ${isPickedBy('next')} and ${onceFound(sql`
        task.status = 'waiting' and task.wait_for = 'turn' and not task.paused
        and task.run_at <= now()`)}
     returning task.queue, task.serial_key)
@@ -44,12 +44,20 @@ const give = sql`
       on given.queue = key.queue and given.serial_key = key.serial_key
    order by key.queue, key.serial_key`;
 
-/** $1 queues, $2 serial keys, $3 until when the one before has taken its time. */
+/**
+ * $1 queues, $2 serial keys, $3 until when the one before has taken its time. Somebody who looked just then may
+ * have given the turn already, and did not know that: it is put in its place.
+ */
 export const giveTurns = sql`
   with key as materialized (
     select queue, serial_key, to_timestamp(max(served_until)) as served_until
       from unnest($1::text[], $2::text[], $3::float8[]) as asked (queue, serial_key, served_until)
      group by queue, serial_key),
+  placed as (
+    update step_tracker task set run_at = key.served_until
+      from key
+     where task.queue = key.queue and task.serial_key = key.serial_key and task.serial_held
+       and ${onceFound(sql`task.status = 'pending' and task.run_at < key.served_until`)}),
   ${give}`;
 
 const arrivals = sql`
