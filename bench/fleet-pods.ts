@@ -10,6 +10,7 @@ import { systemClock, systemRandom } from '../src/ground/index.ts';
 import { openStore, type Store } from '../src/store/index.ts';
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts';
 import { removeTree } from '../test/support/remove-tree.ts';
+import { cpuMsOfServer } from './cpu.ts';
 
 export interface Began {
   readonly n: number;
@@ -115,6 +116,14 @@ export class BenchDatabase {
     );
     await this.#client.query('/* bench: */ select pg_stat_statements_reset()');
     return Number(rows[0]!.calls);
+  }
+
+  /** What the server has used of the CPU so far, and written to its log. */
+  async spent(): Promise<{ cpuMs: number; walBytes: number }> {
+    const [row] = await this.ask(
+      `select pg_backend_pid() as pid, (pg_current_wal_insert_lsn() - '0/0')::float8 as wal`,
+    );
+    return { cpuMs: cpuMsOfServer(Number(row!['pid'])), walBytes: Number(row!['wal']) };
   }
 
   /** A statement of the bench's own, which no figure counts. */

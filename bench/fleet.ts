@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runIdMint, systemClock, systemRandom } from '../src/ground/index.ts';
 import type { PodId, Store } from '../src/store/index.ts';
 import { say } from './child.ts';
+import { cpuMsOf } from './cpu.ts';
 import { BenchDatabase, type BenchPod, startBenchPod, wallMs } from './fleet-pods.ts';
 import { newTask } from './growth/tasks.ts';
 
@@ -41,7 +42,8 @@ async function throughputs(database: BenchDatabase) {
   return {
     runsPerSecond: { pods1: four1.rate, pods2: four2.rate },
     workOnlyPerSecond: trivial.rate,
-    statementsPer1000: four1.statements,
+    statementsPer1000: four1.cost.statements,
+    costPer1000: { pods1: four1.cost, pods2: four2.cost, workOnly: trivial.cost },
   };
 }
 
@@ -51,6 +53,7 @@ async function throughput(database: BenchDatabase, machine: string, podCount: nu
     const batch = Array.from({ length: 1_000 }, (_, index) => taskOf(machine, from + index));
     await database.store.enqueue(batch);
   }
+  const before = await database.spent();
   await database.statements();
   const options = { store: database.url, slots: SLOTS };
   const pods = await Promise.all(Array.from({ length: podCount }, () => startBenchPod(options)));
@@ -59,10 +62,19 @@ async function throughput(database: BenchDatabase, machine: string, podCount: nu
   while ((await database.openCount()) > 0) await sleep(20);
   const seconds = (wallMs() - begunAt) / 1_000;
   const statements = ((await database.statements()) / RUNS) * 1_000;
+  const after = await database.spent();
+  const podsMs = pods.reduce((sum, { child }) => sum + cpuMsOf(child.pid!), 0);
   await drainAll(pods);
   const rate = RUNS / seconds;
-  say(`${machine} on ${podCount} pods: ${rate.toFixed(0)}/s, ${statements.toFixed(1)} statements`);
-  return { rate, statements };
+  const per1000 = (value: number) => Math.round((value / RUNS) * 10_000) / 10;
+  const cost = {
+    statements,
+    databaseCpuMs: per1000(after.cpuMs - before.cpuMs),
+    podsCpuMs: per1000(podsMs),
+    walKiB: per1000((after.walBytes - before.walBytes) / 1_024),
+  };
+  say(`${machine} on ${podCount} pods: ${rate.toFixed(0)}/s; a thousand: ${JSON.stringify(cost)}`);
+  return { rate, cost };
 }
 
 async function pickup(database: BenchDatabase) {

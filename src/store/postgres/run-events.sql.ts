@@ -1,6 +1,6 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
 import { ENDED_STATES } from '../words.ts';
-import { isMeantFor, isPickedBy, onceFound, sql } from './sql.ts';
+import { isMeantFor, onceFound, sql } from './sql.ts';
 
 /** `at` stays: since when a generation is on record says how old it is. */
 const extend = sql`
@@ -87,7 +87,7 @@ export const archiveMoved = archiveBy(
         where task.task_id = asked.task_id and ${isMoving} for no key update skip locked) task),
   moved as (
     update step_tracker task set version = moving.version, last_update = clock_timestamp()
-      from moving where ${isPickedBy('moving')}),`,
+      from moving where task.task_id = moving.task_id),`,
   '$11',
 );
 

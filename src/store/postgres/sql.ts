@@ -90,14 +90,6 @@ export function onceFound(condition: string): string {
   return sql`case when ${condition} then true else false end`;
 }
 
-/**
- * Rows of step_tracker that another part of the statement has picked. Said twice, for a join alone may begin at
- * either end: a plan from when the table was empty would read all of it, and look each row up in what was picked.
- */
-export function isPickedBy(picked: string): string {
-  return sql`task.task_id = any (array(select task_id from ${picked})) and task.task_id = ${picked}.task_id`;
-}
-
 /** `asked`: the timeline of the server that a write is meant for; null where it is for any. */
 export function isMeantFor(asked: string): string {
   return sql`(${asked}::text is null or ${asked}::text = ${timeline})`;

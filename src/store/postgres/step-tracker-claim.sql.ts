@@ -15,7 +15,7 @@ import {
   urgency,
   wanted,
 } from './ready-head.sql.ts';
-import { fenceOf, isPickedBy, nextEpoch, onceFound, sql } from './sql.ts';
+import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
 import { tallies } from './step-tracker.sql.ts';
 
 /**
@@ -123,7 +123,7 @@ function claimBy(kind: Kind, ...parts: readonly string[]): string {
            serial_held = serial_key is not null, claim_epoch = ${nextEpoch},
            last_update = clock_timestamp()
       from pick
-     where ${isPickedBy('pick')} and ${onceFound(sql`
+     where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
     returning ${claimedColumns('$8::int')}, task.route, task.priority, task.run_at, pick.head,
               pick.is_behind)

@@ -2,7 +2,7 @@
 import { COUNT_MAX } from '../bounds.ts';
 import { isFollowed } from './followers.sql.ts';
 import { extendOrRefuse } from './run-events.sql.ts';
-import { ended, fenceOf, isPickedBy, keyUntil, onceFound, raised, sql } from './sql.ts';
+import { ended, fenceOf, keyUntil, onceFound, raised, sql } from './sql.ts';
 
 /** What a person said when asking for the end, as the error of the task. */
 export const cancelledError = sql`
@@ -85,7 +85,7 @@ export const settleTasks = sql`
            interrupted = case when leaving.is_untouched then task.interrupted end,
            control = null, control_reason = null, last_update = clock_timestamp()
       from leaving, fence
-     where ${isPickedBy('leaving')} and ${onceFound(sql`
+     where task.task_id = leaving.task_id and ${onceFound(sql`
        task.generation = leaving.generation and task.claim_epoch = leaving.epoch
        and task.claimed_by = $1 and task.status = 'claimed'`)}
     returning task.task_id, task.status, task.queue, task.serial_key, ${isFollowed} as is_followed,

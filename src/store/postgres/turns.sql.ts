@@ -4,7 +4,7 @@
  * that at the same time one sees the other. A unique index over those that have their turn decides
  * where two want to give one.
  */
-import { isPickedBy, onceFound, sql } from './sql.ts';
+import { onceFound, sql } from './sql.ts';
 
 /** Written as the indexes are. */
 const waits = sql`status = 'waiting' and wait_for = 'turn' and not paused`;
@@ -35,7 +35,7 @@ const give = sql`
            run_at = greatest(task.run_at, next.served_until),
            last_update = clock_timestamp()
       from next
-     where ${isPickedBy('next')} and ${onceFound(sql`
+     where task.task_id = next.task_id and ${onceFound(sql`
        task.status = 'waiting' and task.wait_for = 'turn' and not task.paused
        and task.run_at <= now()`)}
     returning task.queue, task.serial_key)
