@@ -6,7 +6,7 @@ const ROUTE = 'sample/one@1';
 const NONE = Number.NEGATIVE_INFINITY;
 
 function row(readyAt: number, more: object = {}) {
-  return { route: ROUTE, queue: 'mail', urgency: -1, head: 'ready', ready_at: readyAt, ...more };
+  return { route: ROUTE, queue: 'mail', priority: 0, head: 'ready', ready_at: readyAt, ...more };
 }
 
 /** So many looks from the beginning, one after the other, each of which takes so long. */
@@ -57,7 +57,7 @@ test('a place is known from a little before the last task that was taken there',
   const edge = new ClaimEdge();
   const looked = (...rows: object[]) => edge.looked(true, rows as never, { nowMs: 0, tookMs: 1 });
   expect(edge.knownOf([ROUTE])).toEqual([[], [], [], []]);
-  looked(row(100), row(107), row(90, { queue: 'own', urgency: -10 }), row(500, { route: 'two@1' }));
+  looked(row(100), row(107), row(90, { queue: 'own', priority: 9 }), row(500, { route: 'two@1' }));
   // What came back with an old due time leaves the place where it is.
   looked(row(50));
   expect(edge.knownOf([ROUTE])).toEqual([

@@ -155,7 +155,7 @@ test.each(['skip-locked', 'cas'] as const)(
         const all = [...claimValues(10, count), ...values];
         const { rows } = await scene.client.query(text, all as unknown[]);
         await scene.client.query('rollback');
-        return new Set(rows.map(({ queue, urgency }) => `${queue} ${urgency}`));
+        return new Set(rows.map(({ queue, priority }) => `${queue} ${~priority}`));
       };
       for (const statistics of ['of before', 'of now']) {
         if (statistics === 'of now') await scene.client.query('analyze step_tracker');

@@ -86,7 +86,7 @@ export class ClaimEdge {
 
   #took(row: Row): void {
     const [route, queue] = [row['route'] as string, row['queue'] as string];
-    const urgency = row['urgency'] as number;
+    const urgency = ~(row['priority'] as number);
     const from = (row['ready_at'] as number) - LATE_S;
     const known = this.#routes.get(route) ?? {
       places: new Map(),

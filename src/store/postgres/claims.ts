@@ -1,6 +1,7 @@
 /** Tasks given to pods: claimed, found again by those who hold them, or shown by their host. */
 import type { Clock, RunId } from '../../ground/index.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import { type InLine, inShares } from '../shares.ts';
 import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -75,7 +76,7 @@ export class PostgresClaims {
       (max) => valuesOf(max, max, []),
       unlimited,
     );
-    return rows.map(claimedTaskOf);
+    return inShares(rows, inLineOf, request.behind).map(claimedTaskOf);
   }
 
   async #claimReady(
@@ -140,6 +141,16 @@ export class PostgresClaims {
     }
     return runs.map(({ id }) => mirrorAnswer(id, claims.get(id)));
   }
+}
+
+function inLineOf(row: Row): InLine {
+  return {
+    id: row['task_id'] as string,
+    route: row['route'] as string,
+    queue: row['queue'] as string,
+    priority: row['priority'] as number,
+    runAt: row['ready_at'] as number,
+  };
 }
 
 function mirrorAnswer(task: RunId, row: Row | undefined): MirrorAnswer {

@@ -207,8 +207,14 @@ export const readyHead = sql`
 /** The highest priority; of each queue its first, then of each its second; within a queue by due time. */
 export const inShares = sql`priority desc, number, is_behind, queue, run_at, task_id`;
 
-/** By the columns of a head. `where`: which of them may be chosen. */
-export function chosenFrom(heads: readonly string[], where = ''): string {
+const IN_QUEUE = sql`,
+           row_number() over (partition by queue order by priority desc, run_at, task_id) as in_queue`;
+const WITHIN_ROOM = sql`
+      join room on room.queue = numbered.queue and numbered.in_queue <= room.count`;
+
+/** By the columns of a head. `isWithinRoom`: of each queue no more than it has room for. */
+export function chosenFrom(heads: readonly string[], isWithinRoom = false): string {
+  const [more, where] = isWithinRoom ? [IN_QUEUE, WITHIN_ROOM] : ['', ''];
   const all = heads.map(
     (name) => sql`
         select '${name}' as head, task_id, route, queue, priority, run_at, claim_epoch,
@@ -218,8 +224,7 @@ export function chosenFrom(heads: readonly string[], where = ''): string {
   return sql`
   numbered as materialized (
     select found.*, queue <= coalesce(wanted.behind, '') as is_behind,
-           row_number() over (partition by priority, queue order by run_at, task_id) as number,
-           row_number() over (partition by queue order by priority desc, run_at, task_id) as in_queue
+           row_number() over (partition by priority, queue order by run_at, task_id) as number${more}
       from (${all.join(' union all ')}) found left join wanted using (route)),
   chosen as materialized (
     select numbered.* from numbered ${where} order by ${inShares} limit $4)`;
@@ -231,10 +236,10 @@ export function chosenFrom(heads: readonly string[], where = ''): string {
  */
 export const lockedOfChosen = sql`
   quota as materialized (
-    select route, ~priority as urgency, queue, ready_from, is_behind, count(*) as count
-      from chosen where head = 'ready' group by 1, 2, 3, 4, 5),
+    select route, ~priority as urgency, queue, ready_from, count(*) as count
+      from chosen where head = 'ready' group by 1, 2, 3, 4),
   locked as materialized (
-    select task_id, claim_epoch, head, is_behind from chosen where head <> 'ready'
+    select task_id, claim_epoch, head from chosen where head <> 'ready'
     union all
-    select task.task_id, task.claim_epoch, 'ready', quota.is_behind
+    select task.task_id, task.claim_epoch, 'ready'
       from quota cross join lateral (${rowsIn('quota', 'limit quota.count for update skip locked')}) task)`;

@@ -12,7 +12,6 @@ import {
   READY,
   readyHead,
   rooms,
-  urgency,
   wanted,
 } from './ready-head.sql.ts';
 import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
@@ -112,7 +111,7 @@ function isClaimable(kind: Kind): string {
        and not task.paused and task.run_at <= now() and task.${PINNED[kind]}`;
 }
 
-/** `pick` is the last of `parts`. Answers in the order in which they were chosen. */
+/** `pick` is the last of `parts`. */
 function claimBy(kind: Kind, ...parts: readonly string[]): string {
   return sql`
   with recursive ${fenceOf(`'up'`, '$9')},${parts.join(',')},
@@ -125,19 +124,16 @@ function claimBy(kind: Kind, ...parts: readonly string[]): string {
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
-    returning ${claimedColumns('$8::int')}, task.route, task.priority, task.run_at, pick.head,
-              pick.is_behind)
-  select ${claimedNames}, queue, route, ${urgency} as urgency, head,
-         extract(epoch from run_at)::float8 as ready_at
-    from (select *, row_number() over (partition by priority, queue order by run_at, task_id) as number
-            from claimed) numbered order by ${inShares}`;
+    returning ${claimedColumns('$8::int')}, task.route, task.priority, task.run_at, pick.head)
+  select ${claimedNames}, queue, route, priority, head, extract(epoch from run_at)::float8 as ready_at
+    from claimed`;
 }
 
 /** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */
 const limit = sql`limit (select $10::int)`;
 
 const takeAll = sql`
-  pick as materialized (select task_id, claim_epoch, head, is_behind from chosen ${limit})`;
+  pick as materialized (select task_id, claim_epoch, head from chosen ${limit})`;
 
 /**
  * Of several times as many as wanted, each pod prefers others of the same priority: rivals seldom
@@ -146,7 +142,7 @@ const takeAll = sql`
 const rendezvous = sql`
   pick as materialized (
     select * from (
-      select task_id, claim_epoch, head, is_behind from chosen
+      select task_id, claim_epoch, head from chosen
        order by priority desc, md5($1 || task_id) ${limit}) mine
      order by task_id offset 0)`;
 
@@ -177,10 +173,6 @@ export const claimKnown = {
   cas: claimBy('ready', headsOf('ready', '', placesKnown), rendezvous),
 } as const;
 
-/** Of each queue no more than it has room for. */
-const withinRoom = sql`
-      join room on room.queue = numbered.queue and numbered.in_queue <= room.count`;
-
 function claimWithin(kind: Kind): string {
   const isHeld = sql`queue = any ($11::text[])`;
   const heads = {
@@ -189,7 +181,7 @@ function claimWithin(kind: Kind): string {
   }[kind];
   const names = { ready: ['ready', 'due'], suspect: ['suspect'] }[kind];
   const pick = { ready: lockedUpTo, suspect: takeAll }[kind];
-  return claimBy(kind, wanted, rooms, ...heads, chosenFrom(names, withinRoom), pick);
+  return claimBy(kind, wanted, rooms, ...heads, chosenFrom(names, true), pick);
 }
 
 /**
@@ -212,7 +204,7 @@ export const selectHead = { ready: lookAt('ready'), suspect: lookAt('suspect') }
 
 const single = sql`
   pick as materialized (
-    select task_id, claim_epoch, 'single' as head, false as is_behind from step_tracker
+    select task_id, claim_epoch, 'single' as head from step_tracker
      where task_id = $4 and route = any ($2) and (pinned_to is null or pinned_to = $3)
        and (pinned_to is not null or route in (select route from wanted) and ${isOpenIn()})
        and exists (select 1 from fence) ${limit} ${lock})`;
