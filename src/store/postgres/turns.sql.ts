@@ -45,8 +45,8 @@ const give = sql`
    order by key.queue, key.serial_key`;
 
 /**
- * $1 queues, $2 serial keys, $3 until when the one before has taken its time. Somebody who looked just then may
- * have given the turn already, and did not know that: it is put in its place.
+ * $1 queues, $2 serial keys, $3 until when the one before has taken its time. Somebody who looked just then
+ * may have given the turn already, without knowing that: it is put in its place.
  */
 export const giveTurns = sql`
   with key as materialized (
