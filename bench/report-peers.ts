@@ -47,7 +47,7 @@ const ABOUT = `The same jobs, the same Postgres, every commit synced. *Pickup*: 
 *Trivial*: 20,000 jobs that do nothing, there before the worker starts. *Four durable steps*: 4,000 lines, each step recorded before the next
 one starts; a peer that has no steps runs four jobs, each of which adds the next. Each peer is set up as its documents advise for speed:
 \`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200 and has notifications, DBOS has a queue polled
-every 50 ms, BullMQ a Redis that syncs its log at each command.`;
+every 50 ms and, for it does fewer a second, a tenth of the jobs, BullMQ a Redis that syncs its log at each command.`;
 
 const BETTER = `**Where a peer is better.** graphile-worker with its local queue, pg-boss and BullMQ finish more *trivial* jobs: they write one row or one
 Redis command for a job and keep nothing of what it did, while FleetQ writes a journal record before and after, and the history of each run to

@@ -47,10 +47,10 @@ export class PostgresFollowers {
     }
   }
 
-  /** True where one is ready: there is more to claim. */
-  async look(): Promise<boolean> {
+  /** True where one is ready: there is more to claim. So many pods look. */
+  async look(sharers: number): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#roundMs < ROUND_MS) return false;
+    if (nowMs - this.#roundMs < ROUND_MS * sharers) return false;
     this.#roundMs = nowMs;
     const values = [...this.#at, BATCH_MAX, FOLLOWED_NOT_COMPLETED];
     const seen = await this.#pool.query(statements.letOverdueGo, values);

@@ -70,6 +70,7 @@ class PostgresStore implements Store {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #pods: PostgresPods;
+  readonly #turns: PostgresTurns;
   readonly #throttles: PostgresThrottles;
   readonly #intake: PostgresIntake;
   readonly #claims: PostgresClaims;
@@ -91,6 +92,7 @@ class PostgresStore implements Store {
     this.#hinter = new Hinter(this.#pool, clock, random);
     this.#limits = new PostgresLimits(this.#pool, this.#hinter, clock);
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
+    this.#turns = turns;
     this.#pods = new PostgresPods(this.#pool);
     this.#throttles = new PostgresThrottles(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns);
@@ -120,8 +122,10 @@ class PostgresStore implements Store {
   register(birth: PodBirth) {
     return this.#pods.register(birth);
   }
-  beat(beat: Beat) {
-    return this.#pods.beat(beat);
+  async beat(beat: Beat) {
+    const answer = await this.#pods.beat(beat);
+    if (answer.kind === 'taken') this.#turns.sharedBy(answer.headcount.up);
+    return answer;
   }
   markDraining(pod: PodId) {
     return this.#pods.markDraining(pod);

@@ -19,6 +19,8 @@ const SHORT_LOOK_MS = 1_000;
 /** By then a run that was claimed has begun, which is what its caller waits for. */
 const LATER_MS = 20;
 const ROUND_MS = 2_000;
+/** Of a fleet, each pod looks so many times more rarely, and no more: all of them look for all. */
+const SHARERS_MAX = 4;
 const ROUND_COUNT_MAX = 200;
 /** How often two who give the same turn may meet before it is left to the next look. */
 const RIVAL_ATTEMPTS = 3;
@@ -34,6 +36,7 @@ export class PostgresTurns {
   readonly #hinter: Hinter;
   readonly #clock: Clock;
   readonly #followers: PostgresFollowers;
+  #sharers = 1;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #roundMs = Number.NEGATIVE_INFINITY;
   /** Where the round is: the keys after this one are next. */
@@ -44,6 +47,11 @@ export class PostgresTurns {
     this.#hinter = hinter;
     this.#clock = clock;
     this.#followers = new PostgresFollowers(pool, hinter, clock);
+  }
+
+  /** So many pods are up, and look too. */
+  sharedBy(podCount: number): void {
+    this.#sharers = Math.max(1, Math.min(SHARERS_MAX, podCount));
   }
 
   /** Of rows that may have ended: who follows them goes, and their keys' next ones have their turn. */
@@ -73,7 +81,8 @@ export class PostgresTurns {
 
   /** Whether this pod should look, though there was something to claim. */
   isLate({ wasFull }: { readonly wasFull: boolean }): boolean {
-    return this.#clock.monotonicMs() - this.#lookedMs >= (wasFull ? LOOK_MS : SHORT_LOOK_MS);
+    const restMs = (wasFull ? LOOK_MS : SHORT_LOOK_MS) * this.#sharers;
+    return this.#clock.monotonicMs() - this.#lookedMs >= restMs;
   }
 
   /** For a pod that has begun with something: it is notified of what it may claim then. */
@@ -92,13 +101,13 @@ export class PostgresTurns {
     const arrived = await this.#give(statements.giveArrivals, [ARRIVAL_COUNT_MAX]);
     if (arrived.length > 0) await this.#pool.query(statements.markArrivals, [ARRIVAL_COUNT_MAX]);
     const overdue = await this.#goRound();
-    const hasGone = await this.#followers.look();
+    const hasGone = await this.#followers.look(this.#sharers);
     return hasGone || [...arrived, ...overdue].some(isGiven);
   }
 
   async #goRound(): Promise<Row[]> {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#roundMs < ROUND_MS) return [];
+    if (nowMs - this.#roundMs < ROUND_MS * this.#sharers) return [];
     this.#roundMs = nowMs;
     const keys = await this.#give(statements.giveOverdue, [...this.#at, ROUND_COUNT_MAX]);
     const last = keys.length < ROUND_COUNT_MAX ? undefined : keys.at(-1);
