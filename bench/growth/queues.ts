@@ -1,9 +1,9 @@
 /**
- * What a claim costs as more and more queues of one route have tasks: rows locked, WAL and time of one claim, and
+ * What a claim costs as more and more queues of one route have tasks: WAL, pages and time of one claim, and
  * how many trivial runs a pod does. And in which claim a row of a high priority in the last queue is taken.
  */
 import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
-import type { PodId } from '../../src/store/index.ts';
+import { type PodId, remember } from '../../src/store/index.ts';
 import { say } from '../child.ts';
 import { BenchDatabase, startBenchPod, wallMs } from '../fleet-pods.ts';
 import { CLAIM_STATEMENT, newTask } from './tasks.ts';
@@ -67,9 +67,10 @@ async function claimsOf(database: BenchDatabase) {
     );
   await database.statements();
   const [walBefore, times] = [await walAt(), [] as number[]];
+  const behind = new Map<string, string>();
   for (let n = 0; n < CLAIMS; n++) {
     const from = wallMs();
-    await claim(database, pod);
+    await claim(database, pod, behind);
     times.push(wallMs() - from);
   }
   const { pages } = await database.costOf(CLAIM_STATEMENT);
@@ -82,9 +83,14 @@ async function claimsOf(database: BenchDatabase) {
   };
 }
 
-function claim({ store }: BenchDatabase, pod: PodId) {
-  const request = { pod, routes: ['bench-trivial@1'], journal: 'bench', head: 'ready' } as const;
-  return store.claim({ ...request, countMax: CLAIM, token: mint() });
+const ROUTE = 'bench-trivial@1';
+
+/** As a pod does: each claim goes on where the last one ended. */
+async function claim({ store }: BenchDatabase, pod: PodId, behind: Map<string, string>) {
+  const request = { pod, routes: [ROUTE], journal: 'bench', head: 'ready', behind } as const;
+  const tasks = await store.claim({ ...request, countMax: CLAIM, token: mint() });
+  for (const task of tasks) remember(behind, { ...task, route: ROUTE });
+  return tasks;
 }
 
 async function claimsUntilUrgent(database: BenchDatabase, queues: number): Promise<number | null> {
@@ -103,8 +109,9 @@ async function claimsUntilUrgent(database: BenchDatabase, queues: number): Promi
   const last = `queue-${String(queues - 1).padStart(5, '0')}`;
   const urgent = { ...newTask(mint(), 'bench-trivial', 1), queue: last, priority: 10 };
   await store.enqueue([urgent]);
+  const behind = new Map<string, string>();
   for (let n = 1; n <= 30; n++) {
-    const taken = await claim(database, pod);
+    const taken = await claim(database, pod, behind);
     if (taken.some(({ task }) => task === urgent.id)) return n;
   }
   return null;

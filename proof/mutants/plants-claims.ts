@@ -15,8 +15,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: LOOK,
-        find: 'from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from)',
-        put: "from (select other.route, asked.behind, asked.due_from from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from) join step_tracker other on split_part(other.route, '@', 1) = split_part(asked.route, '@', 1)) as every",
+        find: 'from unnest($2::text[], $6::float8[]) as asked (route, due_from)',
+        put: "from (select other.route, asked.due_from from unnest($2::text[], $6::float8[]) as asked (route, due_from) join step_tracker other on split_part(other.route, '@', 1) = split_part(asked.route, '@', 1)) as every",
       },
     ],
     command: claims,

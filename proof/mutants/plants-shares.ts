@@ -26,7 +26,13 @@ export const SHARES: readonly Mutant[] = [
   {
     name: 'look-begins-at-first-queue',
     breaks: 'of more queues than a claim takes tasks the last ones starve',
-    changes: [{ file: LOOK, find: "max(coalesce(behind, ''))", put: "max('')" }],
+    changes: [
+      {
+        file: LOOK,
+        find: "sql`coalesce($5::jsonb -> ${route} ->> (${urgency})::text, '')`",
+        put: "sql`'' || left(${route} || ${urgency}, 0)`",
+      },
+    ],
     command: shares,
     shows: /of more queues than a claim takes tasks/,
   },

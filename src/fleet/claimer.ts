@@ -3,7 +3,13 @@
  * It looks by itself; a notification only makes it look sooner than its ladder would.
  */
 import { type Cancel, type Clock, describeError, type Random } from '../ground/index.ts';
-import { type ClaimedTask, type ClaimRequest, routeOf, type Store } from '../store/index.ts';
+import {
+  type ClaimedTask,
+  type ClaimRequest,
+  remember,
+  routeOf,
+  type Store,
+} from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Ladder } from './ladder.ts';
 
@@ -60,7 +66,7 @@ export class Claimer {
   #claimedMs = Number.NEGATIVE_INFINITY;
   /** So many turns in a row had less than was asked for. */
   #vain = 0;
-  /** Of each route, the queue that the last claim ended with. */
+  /** Of each route and priority, the queue that the last claim ended with. */
   readonly #behind = new Map<string, string>();
 
   constructor(ports: ClaimerPorts) {
@@ -179,7 +185,9 @@ export class Claimer {
       const tasks = await store.claim(isReserve ? { ...asked, isReserve } : asked);
       const elapsedMs = clock.monotonicMs() - this.#claimedMs;
       tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
-      for (const task of tasks) this.#behind.set(routeOf(task), task.queue);
+      for (const task of tasks) {
+        if (!task.isLimited) remember(this.#behind, { ...task, route: routeOf(task) });
+      }
       await accept(tasks);
       this.#vain = tasks.length === free ? 0 : this.#vain + 1;
       if (this.#vain === 0) return 0;

@@ -146,6 +146,7 @@ export {
 } from './schedule/schedules.ts';
 export { asStored, openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
+export { remember } from './shares.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, OnHint, Store } from './store.ts';
 export type {
   Announcement,

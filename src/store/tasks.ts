@@ -1,6 +1,8 @@
 /** Tasks on their way in, in hand, and on their way out. Payloads are JSON text, as they are stored. */
+
 import type { FleetqError, RunId } from '../ground/index.ts';
 import type { Follows } from './follow.ts';
+import type { Behind } from './shares.ts';
 import type { Claim, EndStatus, Interruption, PodId, TaskStatus, WaitFor } from './words.ts';
 
 export type { TakenTask, Taking } from './taking.ts';
@@ -56,11 +58,8 @@ export interface ClaimRequest {
   readonly payloadBytesMax?: number | undefined;
   /** Of the server that it is meant for; another one gives nothing. */
   readonly timeline?: string | undefined;
-  /**
-   * Of a route, the queue that the last claim ended with. The look begins behind it, so that more queues than
-   * a claim takes tasks have their share all the same.
-   */
-  readonly behind?: ReadonlyMap<string, string> | undefined;
+  /** Where the last claims ended: see `shares.ts`. */
+  readonly behind?: Behind;
   /** Another pod was called for it first: mostly there is nothing, which costs as little as it can. */
   readonly isReserve?: boolean | undefined;
 }
@@ -70,6 +69,9 @@ export interface ClaimedTask extends Claim {
   readonly machine: string;
   readonly version: number;
   readonly queue: string;
+  readonly priority: number;
+  /** It was claimed for the room in its queue; the round of the other queues goes on without it. */
+  readonly isLimited?: true | undefined;
   /** May be any text, or missing, where the row came by a plain INSERT. */
   readonly payload: string | undefined;
   /** What the payload would have had, where it was too large to be handed over. */

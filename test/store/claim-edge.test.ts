@@ -41,6 +41,10 @@ test('where looks from the beginning stay slow, they take a small share of the t
     at += 200;
     edge.looked(true, [], { nowMs: at, tookMs: 200 });
   }
+  // A pod alone does so for a tenth of the time, or what came back would wait for long.
+  expect(edge.isWhole(at + 2_000)).toBe(true);
+  edge.sharedBy(32);
+  edge.looked(true, [], { nowMs: at, tookMs: 200 });
   expect(edge.isWhole(at + 19_999)).toBe(false);
   expect(edge.isWhole(at + 20_000)).toBe(true);
   edge.looked(true, [], { nowMs: at + 20_010, tookMs: 10 });
@@ -58,13 +62,14 @@ test('a place is known from a little before the last task that was taken there',
   const looked = (...rows: object[]) => edge.looked(true, rows as never, { nowMs: 0, tookMs: 1 });
   expect(edge.knownOf([ROUTE])).toEqual([[], [], [], []]);
   looked(row(100), row(107), row(90, { queue: 'own', priority: 9 }), row(500, { route: 'two@1' }));
-  // What came back with an old due time leaves the place where it is.
-  looked(row(50));
+  // More of what came back with an old due time lies right behind it.
+  looked(row(50), row(52));
+  edge.looked(false, [row(51) as never], { nowMs: 0, tookMs: 0 });
   expect(edge.knownOf([ROUTE])).toEqual([
     [ROUTE, ROUTE],
     [-10, -1],
     ['own', 'mail'],
-    [89, 106],
+    [89, 51],
   ]);
   expect(edge.knownOf(['two@1'])).toEqual([['two@1'], [-1], ['mail'], [499]]);
 });

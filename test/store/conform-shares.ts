@@ -1,10 +1,10 @@
 /** Queues share claims: the highest priority first, and of one priority each queue in turn. */
 import { expect, test } from 'vitest';
-import { type InLine, inShares } from '../../src/store/shares.ts';
+import { type InLine, inShares, remember } from '../../src/store/shares.ts';
 import type { ClaimedTask, NewTask } from '../../src/store/tasks.ts';
 import { type PodId, routeOf } from '../../src/store/words.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
-import { HOUR, ids, MACHINE, MINUTE, newTask, ROUTE } from './factories.ts';
+import { HOUR, ids, MACHINE, MINUTE, newId, newTask, ROUTE } from './factories.ts';
 import type { Scene } from './harness.ts';
 
 export function describeShares(scene: Scene): void {
@@ -24,7 +24,9 @@ export function describeShares(scene: Scene): void {
     const behind = new Map<string, string>();
     return async (countMax: number, routes = [ROUTE]): Promise<ClaimedTask[]> => {
       const claimed = await scene.claim(pod, { countMax, routes, behind });
-      for (const task of claimed) behind.set(routeOf(task), task.queue);
+      for (const task of claimed) {
+        if (!task.isLimited) remember(behind, { ...task, route: routeOf(task) });
+      }
       return claimed;
     };
   };
@@ -54,6 +56,33 @@ export function describeShares(scene: Scene): void {
     for (let n = 0; n < 7; n += 1) queues.push(...(await claim(3)).map(({ queue }) => queue));
     const round = Array.from({ length: 7 }, (_, n) => `queue-${n}`);
     expect(queues).toEqual([...round, ...round, ...round]);
+  });
+
+  test('an urgent stream in one queue does not throw the round of the others back', async () => {
+    const claim = claimer(await scene.pod('alder'));
+    for (let n = 0; n < 5; n += 1) await enqueue(2, { queue: `queue-${n}` });
+    const queues: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const [urgent] = await enqueue(1, { queue: 'queue-1', priority: 5 });
+      expect(ids(await claim(1))).toEqual([urgent]);
+      queues.push(...(await claim(1)).map(({ queue }) => queue));
+    }
+    expect(queues).toEqual(['queue-0', 'queue-1', 'queue-2', 'queue-3', 'queue-4']);
+  });
+
+  test('a queue with a limit does not throw the round of the others back', async ({ skip }) => {
+    if (scene.store.capabilities.lacks?.includes('queue limits')) return skip();
+    const claim = claimer(await scene.pod('alder'));
+    const deed = { what: 'queue.limit', queue: 'limited', limit: 1_000 } as const;
+    await scene.store.changeFlow({ requestId: newId(), who: 'ann', via: 'test', deed });
+    const open = Array.from({ length: 8 }, (_, n) => `queue-${n}`);
+    for (const queue of [...open, 'limited']) await enqueue(8, { queue });
+    const counts = new Map<string, number>();
+    for (let n = 0; n < 12; n += 1) {
+      for (const { queue } of await claim(2)) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+    }
+    expect([...counts.keys()].sort()).toEqual(['limited', ...open]);
+    expect(Math.max(...open.map((queue) => counts.get(queue)!))).toBeLessThanOrEqual(3);
   });
 
   test('the highest priority is found in the last of many queues', async () => {
@@ -116,7 +145,7 @@ export function describeShares(scene: Scene): void {
       const count = least + below(random, 12);
       const wanted = inShares(left, (task) => task, behind).slice(0, count);
       expect(ids(await claim(count, routes))).toEqual(wanted.map(({ id }) => id));
-      for (const { route, queue } of wanted) behind.set(route, queue);
+      for (const task of wanted) remember(behind, task);
       left = left.filter((task) => !wanted.includes(task));
     }
   });

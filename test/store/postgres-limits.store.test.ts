@@ -37,7 +37,7 @@ test('a crowd in a queue that is full, or paused, costs a claim of others one ho
   for (const analyse of ['select 1', 'analyze step_tracker']) {
     await scene.client.query(analyse);
     for (const mode of ['skip-locked', 'cas'] as const) {
-      const values = [alder, [ROUTE], 'journal-alder', 100, [], [], 'token', 1_000, null, 100];
+      const values = [alder, [ROUTE], 'journal-alder', 100, '{}', [], 'token', 1_000, null, 100];
       expect(await looked(claimTasks[mode].ready, ...values)).toBeLessThan(1_000);
       const limited = [...values, ['bulk'], [5]];
       expect(await looked(claimLimited.ready, ...limited)).toBeLessThan(1_000);

@@ -10,7 +10,7 @@ import { emptyTables, usePostgres } from './postgres-harness.ts';
 const scene = usePostgres();
 const TASKS = 6_000;
 const COUNT = 64;
-const values = [podOf('alder'), [ROUTE], 'journal', COUNT, [], [], 'token', 1_000, null, COUNT];
+const values = [podOf('alder'), [ROUTE], 'journal', COUNT, '{}', [], 'token', 1_000, null, COUNT];
 const text = claimTasks['skip-locked'].ready;
 
 beforeEach(async () => {

@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { selectCensus } from '../../src/store/postgres/census.sql.ts';
+import { letFollowersGo, letOverdueGo } from '../../src/store/postgres/followers.sql.ts';
 import { archiveMoved, archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
 import { byIndexes } from '../../src/store/postgres/sql.ts';
 import {
@@ -88,7 +89,7 @@ const claimValues = (count: number, fetch = count) => [
   [ROUTE, 'sample/two@1'],
   JOURNAL,
   fetch,
-  [],
+  '{}',
   [],
   'token',
   1_000,
@@ -173,13 +174,21 @@ test.each(['skip-locked', 'cas'] as const)(
           [0, now - 60],
         ];
         expect(await claimed(both)).toEqual(new Set(['new -6', 'default -1', 'zebra -1']));
-        await scene.client.query(`delete from step_tracker where task_id ~ '^0[UV]'`);
+        // Places where nothing is left take nobody's, and what is closed hides nothing.
+        const names = Array.from({ length: 2 * count }, (_, n) => `a${n}`);
+        const stale = [names.map(() => ROUTE), names.map(() => -1), names, names.map(() => 0)];
+        expect(await claimed(stale)).toContain('default -1');
+        await crowd('0W', 'queue, priority', `'closed', 9`, 1);
+        await scene.client.query(`insert into queue_limits (queue, paused) values ('closed', true)`);
+        expect(await claimed(known('edge', now - 60))).toContain('new -6');
+        await scene.client.query(`delete from queue_limits`);
+        await scene.client.query(`delete from step_tracker where task_id ~ '^0[UVW]'`);
       }
     }),
 );
 
 test('a claim that finds nothing looks at next to nothing', async () => {
-  const values = [alder, ['sample/none@1'], JOURNAL, 100, [], [], 'token', 1_000, null, 100];
+  const values = [alder, ['sample/none@1'], JOURNAL, 100, '{}', [], 'token', 1_000, null, 100];
   for (const head of ['ready', 'suspect'] as const) {
     expect(await rowsLookedAt(claimTasks['skip-locked'][head], values)).toBeLessThan(20);
   }
@@ -339,11 +348,16 @@ test('retention looks at what may go, and not at what is young or keeps its key'
     `${ended('3 h')}, n::text, now() + interval '1 h'`,
   );
   await crowd('0S', columns, ended('3 h'), 500);
+  // Others wait for the ends of runs that have nothing to do with these.
+  await crowd('0X', 'status, wait_for, follows, follows_on', `'waiting', 'run', 'none' || n, 'end'`);
   for (const statistics of ['of before', 'of now']) {
     if (statistics === 'of now') await scene.client.query('analyze step_tracker');
     expect(await rowsLookedAt(selectHasOld, [2 * HOUR], 'step_tracker')).toBeLessThan(2_000);
     expect(await rowsLookedAt(selectHasOld, [4 * HOUR], 'step_tracker')).toBeLessThan(10);
     expect(await rowsLookedAt(deleteEnded, [2 * HOUR, 100])).toBeLessThan(20 * 100);
     expect(await rowsLookedAt(clearKeys, [100])).toBeLessThan(10);
+    const go = (text: string, ...values: unknown[]) => rowsLookedAt(text, values, 'step_tracker');
+    expect(await go(letFollowersGo, ['none7', 'none8'], 10, 'e')).toBeLessThan(20);
+    expect(await go(letOverdueGo, '', '', 100, 'e')).toBeLessThan(6 * 100);
   }
 });

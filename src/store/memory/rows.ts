@@ -18,6 +18,7 @@ export function claimedTaskOf(
     machine: task.machine,
     version: task.version,
     queue: task.queue,
+    priority: task.priority,
     payload: isOversize ? undefined : task.payload,
     oversizeBytes: isOversize ? bytes : undefined,
     key: task.key,

@@ -5,6 +5,7 @@
  */
 import { describeError } from '../../ground/index.ts';
 import { rowRefused } from '../reasons.ts';
+import { type Behind, partsOf } from '../shares.ts';
 import type { ClaimRequest } from '../tasks.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Pool, Row } from './pool.ts';
@@ -22,7 +23,7 @@ export async function claimSingly(
 ): Promise<Row[]> {
   const { pod, routes, journal, token, head, timeline } = request;
   const at = [pod, routes, journal];
-  const from = [behindOf(request), []];
+  const from = [behindOf(request.behind), []];
   const found = await pool.query(selectHead[head], [...at, COUNT_MAX, ...from]);
   const ids = found.map((row) => row['task_id'] as string);
   await pool.query(mendTasks, [ids]);
@@ -40,9 +41,16 @@ export async function claimSingly(
   return claimed;
 }
 
-/** By route: the queue that the last claim ended with. */
-export function behindOf({ routes, behind }: ClaimRequest): (string | null)[] {
-  return routes.map((route) => behind?.get(route) ?? null);
+/** As the statements want it: by route and urgency. */
+export function behindOf(behind: Behind): string {
+  const routes = new Map<string, [urgency: number, queue: string][]>();
+  for (const [level, queue] of behind ?? []) {
+    const { route, priority } = partsOf(level);
+    routes.set(route, [...(routes.get(route) ?? []), [~priority, queue]]);
+  }
+  return JSON.stringify(
+    Object.fromEntries([...routes].map(([route, of]) => [route, Object.fromEntries(of)])),
+  );
 }
 
 /** Where the tables do not even allow that, the others are claimed past it. */

@@ -3,7 +3,7 @@
  * can remove it while an old transaction may still want to see the row; so long as one lasts, a look from the
  * beginning reads all that was taken since. Then claims begin where this pod has last taken something, a
  * little before it, and from the beginning only so often that it takes a small share of the time. A row that
- * came back with an old due time waits for that.
+ * came back with an old due time waits for that; then claims go on from there.
  *
  *   whole look ──(slow for a while)──▶ known places ──(as slow: it is not the index)──▶ whole look
  *        ▲                       │
@@ -18,6 +18,8 @@ const SLOW_COUNT = 5;
 const DEAR = 3;
 /** How many times as long as it took a whole look is put off: at first, and at most. */
 const REST = { least: 10, most: 100 };
+/** And no more than so many times for each pod that is up: one of them looks soon enough. */
+const REST_OF_A_POD = 10;
 /** How far before the last row taken one may still come to be seen: its transaction took so long. */
 const LATE_S = 1;
 /** Of one route; the ones that were taken from longest ago are forgotten. */
@@ -41,6 +43,11 @@ export class ClaimEdge {
   #restUntilMs = Number.NEGATIVE_INFINITY;
   /** How many whole looks in a row were slow. */
   #slowCount = 0;
+  #podCount = 1;
+
+  sharedBy(podCount: number): void {
+    this.#podCount = Math.max(1, podCount);
+  }
 
   /** Whether the next look is to be from the beginning. */
   isWhole(nowMs: number): boolean {
@@ -65,6 +72,7 @@ export class ClaimEdge {
   }
 
   looked(isWhole: boolean, rows: readonly Row[], { nowMs, tookMs }: Looked): void {
+    if (isWhole) this.#goBack(rows);
     for (const row of rows) this.#took(row);
     if (!isWhole) {
       // It is the way to the server that is slow, or the server itself.
@@ -75,8 +83,18 @@ export class ClaimEdge {
     if (tookMs <= SLOW_MS) return this.#forgive();
     this.#slowCount += 1;
     if (this.#slowCount < SLOW_COUNT) return;
-    const times = Math.min(REST.most, REST.least * 2 ** (this.#slowCount - SLOW_COUNT));
+    const most = Math.min(REST.most, REST_OF_A_POD * this.#podCount);
+    const times = Math.min(most, REST.least * 2 ** (this.#slowCount - SLOW_COUNT));
     this.#restUntilMs = nowMs + times * tookMs;
+  }
+
+  /** What a whole look takes may be old, as what was released is; more of that lies right behind it. */
+  #goBack(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const known = this.#routes.get(row['route'] as string);
+      if (row['head'] === 'due' && known) known.dueFrom = Number.NEGATIVE_INFINITY;
+      if (row['head'] === 'ready') known?.places.delete(nameOf(row));
+    }
   }
 
   #forgive(): void {
@@ -86,7 +104,6 @@ export class ClaimEdge {
 
   #took(row: Row): void {
     const [route, queue] = [row['route'] as string, row['queue'] as string];
-    const urgency = ~(row['priority'] as number);
     const from = (row['ready_at'] as number) - LATE_S;
     const known = this.#routes.get(route) ?? {
       places: new Map(),
@@ -95,12 +112,17 @@ export class ClaimEdge {
     this.#routes.set(route, known);
     if (row['head'] === 'due') known.dueFrom = Math.max(known.dueFrom, from);
     if (row['head'] !== 'ready') return;
-    const name = `${urgency}\n${queue}`;
+    const name = nameOf(row);
+    const urgency = ~(row['priority'] as number);
     const before = known.places.get(name)?.from ?? Number.NEGATIVE_INFINITY;
     known.places.delete(name);
     known.places.set(name, { urgency, queue, from: Math.max(before, from) });
     if (known.places.size > PLACE_COUNT_MAX) known.places.delete(known.places.keys().next().value!);
   }
+}
+
+function nameOf(row: Row): string {
+  return `${row['priority']}\n${row['queue']}`;
 }
 
 interface Looked {

@@ -1,7 +1,7 @@
 /** Tasks given to pods: claimed, found again by those who hold them, or shown by their host. */
 import type { Clock, RunId } from '../../ground/index.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
-import { type InLine, inShares } from '../shares.ts';
+import { type Behind, inShares } from '../shares.ts';
 import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -11,7 +11,7 @@ import { ClaimEdge } from './claim-edge.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row } from './pool.ts';
-import { claimedTaskOf, claimOf } from './rows.ts';
+import { claimedTaskOf, claimOf, inLineOf } from './rows.ts';
 import * as statements from './step-tracker-claim.sql.ts';
 import { mendHeld } from './step-tracker-mend.sql.ts';
 import type { PostgresTurns } from './turns.ts';
@@ -36,6 +36,11 @@ export class PostgresClaims {
     this.#clock = clock;
   }
 
+  /** So many pods are up, and claim too. */
+  sharedBy(podCount: number): void {
+    this.#edge.sharedBy(podCount);
+  }
+
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const claimed = await this.#claim(request);
     if (request.head !== 'ready' || request.isReserve) return claimed;
@@ -54,13 +59,13 @@ export class PostgresClaims {
     const { claimMode } = this.#pool.way;
     const isWhole = head !== 'ready' || this.#edge.isWhole(this.#clock.monotonicMs());
     const dueFrom = isWhole ? [] : this.#edge.dueFromOf(routes);
-    const valuesOf = (fetchMax: number, max: number, from: readonly number[]) => {
-      const behind = behindOf(request);
+    const valuesOf = (fetchMax: number, max: number, from: readonly number[], behind: Behind) => {
       const rest = [token, payloadBytesMax, timeline ?? null, max];
-      return [pod, routes, journal, fetchMax, behind, from, ...rest];
+      return [pod, routes, journal, fetchMax, behindOf(behind), from, ...rest];
     };
     const unlimited = async (max: number) => {
-      const values = valuesOf(claimMode === 'cas' ? max * OVER_FETCH : max, max, dueFrom);
+      const fetchMax = claimMode === 'cas' ? max * OVER_FETCH : max;
+      const values = valuesOf(fetchMax, max, dueFrom, request.behind);
       try {
         if (head !== 'ready')
           return await this.#pool.often(statements.claimTasks[claimMode][head], values);
@@ -73,7 +78,7 @@ export class PostgresClaims {
     const rows = await this.#limits.claim(
       request,
       count,
-      (max) => valuesOf(max, max, []),
+      (max, behind) => valuesOf(max, max, [], behind),
       unlimited,
     );
     return inShares(rows, inLineOf, request.behind).map(claimedTaskOf);
@@ -141,16 +146,6 @@ export class PostgresClaims {
     }
     return runs.map(({ id }) => mirrorAnswer(id, claims.get(id)));
   }
-}
-
-function inLineOf(row: Row): InLine {
-  return {
-    id: row['task_id'] as string,
-    route: row['route'] as string,
-    queue: row['queue'] as string,
-    priority: row['priority'] as number,
-    runAt: row['ready_at'] as number,
-  };
 }
 
 function mirrorAnswer(task: RunId, row: Row | undefined): MirrorAnswer {

@@ -78,8 +78,11 @@ export const selectFollowers = sql`
   select task_id, machine, status, follows_on from step_tracker
    where follows = $1 order by task_id limit $2`;
 
-/** Whether somebody waits for the task of a row. */
+/**
+ * Whether a task waits for that of a row. In the collation of the index of followers, or it is not used; and
+ * asked of each row by itself: a join would read all followers.
+ */
 export const isFollowed = sql`
   exists (select 1 from step_tracker follower
-           where follower.follows = task.task_id and follower.status = 'waiting'
-             and follower.wait_for = 'run')`;
+           where follower.follows = task.task_id collate "default" and follower.status = 'waiting'
+             and follower.wait_for = 'run' offset 0)`;

@@ -4,9 +4,10 @@
  */
 import { msOf, sql } from './sql.ts';
 
-/** Which queues have one, and are not paused. There are few. */
+/** $1 behind this one, $2 count: which queues have one, and are not paused. */
 export const selectLimited = sql`
-  select queue from queue_limits where max_claimed is not null and not paused order by queue limit $1`;
+  select queue from queue_limits where max_claimed is not null and not paused and queue > $1
+   order by queue limit $2`;
 
 /** $1 queues. Held until the claim is committed; those that a rival holds are left to it. */
 export const lockLimits = sql`

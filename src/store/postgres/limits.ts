@@ -16,6 +16,7 @@ import {
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
+import { type Behind, inShares, remember } from '../shares.ts';
 import type { ClaimRequest } from '../tasks.ts';
 import { insertLogged, selectLogged } from './audit-log.sql.ts';
 import { isBadRow } from './driver-errors.ts';
@@ -23,7 +24,7 @@ import { pausedMachinesBy, queuesBy } from './gate.ts';
 import type { Hinter } from './hinter.ts';
 import * as statements from './limits.sql.ts';
 import type { Pool, Row, Send } from './pool.ts';
-import { auditRowOf } from './rows.ts';
+import { auditRowOf, inLineOf } from './rows.ts';
 import { claimLimited } from './step-tracker-claim.sql.ts';
 import { mendOpen } from './step-tracker-mend.sql.ts';
 
@@ -38,7 +39,11 @@ export class PostgresLimits {
   readonly #clock: Clock;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #limited: readonly string[] = [];
+  /** Where there are more than fit into one look, the next one goes on behind this. */
+  #page = '';
   #goesFirst = false;
+  /** Their rounds: those of the other queues know nothing of these. */
+  readonly #behind = new Map<string, string>();
 
   constructor(pool: Pool, hinter: Hinter, clock: Clock) {
     this.#pool = pool;
@@ -53,7 +58,7 @@ export class PostgresLimits {
   async claim(
     request: ClaimRequest,
     count: number,
-    values: (count: number) => readonly unknown[],
+    values: (count: number, behind: Behind) => readonly unknown[],
     rest: (count: number) => Promise<Row[]>,
   ): Promise<Row[]> {
     const looked = request.isReserve ? undefined : this.#look();
@@ -75,16 +80,20 @@ export class PostgresLimits {
   async #look(): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lookedMs < LOOK_MS) return;
-    const rows = await this.#pool.often(statements.selectLimited, [LIMITED_COUNT_MAX]);
+    const values = [this.#page, LIMITED_COUNT_MAX];
+    const rows = await this.#pool.often(statements.selectLimited, values);
     this.#lookedMs = nowMs;
     this.#limited = rows.map((row) => row['queue'] as string);
+    this.#page = rows.length < LIMITED_COUNT_MAX ? '' : this.#limited.at(-1)!;
+    // The last page was full to the brim, and there is nothing behind it.
+    if (rows.length === 0 && values[0] !== '') this.#lookedMs = Number.NEGATIVE_INFINITY;
   }
 
   /** A row that nobody can count with stops no claimer: it is mended, and the next claim goes on. */
   async #claimOrMend(
     request: ClaimRequest,
     count: number,
-    values: (count: number) => readonly unknown[],
+    values: (count: number, behind: Behind) => readonly unknown[],
   ): Promise<Row[]> {
     try {
       return await this.#claim(request, count, values);
@@ -98,9 +107,9 @@ export class PostgresLimits {
   async #claim(
     { head }: ClaimRequest,
     count: number,
-    values: (count: number) => readonly unknown[],
+    values: (count: number, behind: Behind) => readonly unknown[],
   ): Promise<Row[]> {
-    return this.#pool.transaction(async (send) => {
+    const rows = await this.#pool.transaction(async (send) => {
       const held = await send(statements.lockLimits, [this.#limited]);
       if (held.length === 0) return [];
       const queues = held.map((row) => row['queue'] as string);
@@ -115,8 +124,11 @@ export class PostgresLimits {
         Math.max(0, (max as number) - ((claimed.get(queue) as number | undefined) ?? 0)),
       );
       if (rooms.every((room) => room === 0)) return [];
-      return send(claimLimited[head], [...values(count), queues, rooms]);
+      return send(claimLimited[head], [...values(count, this.#behind), queues, rooms]);
     });
+    const inOrder = inShares(rows, inLineOf, this.#behind);
+    for (const row of inOrder) remember(this.#behind, inLineOf(row));
+    return inOrder.map((row) => ({ ...row, is_limited: true }));
   }
 
   /** Rows that were claimed until now: there may be room for others in their place. */

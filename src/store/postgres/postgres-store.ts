@@ -124,7 +124,8 @@ class PostgresStore implements Store {
   }
   async beat(beat: Beat) {
     const answer = await this.#pods.beat(beat);
-    if (answer.kind === 'taken') this.#turns.sharedBy(answer.headcount.up);
+    if (answer.kind !== 'taken') return answer;
+    for (const each of [this.#turns, this.#claims]) each.sharedBy(answer.headcount.up);
     return answer;
   }
   markDraining(pod: PodId) {

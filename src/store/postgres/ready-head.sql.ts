@@ -5,8 +5,9 @@
  *   priority 9   billing ─ mail ─ reports        all of a priority come before the next lower one
  *   priority 0   billing ─ default ─ mail        each queue gives its first, then each its second, …
  *
- * The look begins behind the queue that the last claim ended with and goes round to it, so every queue has
- * its share though there are more of them than a claim takes. Nothing is locked before it is chosen.
+ * Of each priority the look begins behind the queue that the last claim of it ended with and goes round to it,
+ * so every queue has its share though there are more of them than a claim takes. Nothing is locked before it is
+ * chosen.
  */
 import { onceFound, sql } from './sql.ts';
 
@@ -35,18 +36,18 @@ export function isOpenIn(table = ''): string {
   return onceFound(sql`${table}queue <> all ((select queues from closed)::text[])`);
 }
 
-/**
- * $2 routes; of each: $5 the queue that the last claim ended with, $6 since when sleepers may be due. Without
- * machines that are paused.
- */
+/** $2 routes; $6 of each, since when sleepers may be due. Without machines that are paused. */
 export const wanted = sql`
   wanted as materialized (
-    select route, max(coalesce(behind, '')) as behind,
-           to_timestamp(min(coalesce(due_from, '-infinity'))) as due_from
-      from unnest($2::text[], $5::text[], $6::float8[]) as asked (route, behind, due_from)
+    select route, to_timestamp(min(coalesce(due_from, '-infinity'))) as due_from
+      from unnest($2::text[], $6::float8[]) as asked (route, due_from)
      where not exists (
        select 1 from machine_pauses where machine = regexp_replace(route, '@[^@]*$', ''))
      group by route)`;
+
+/** $5 by route and urgency: the queue that the last claim ended with. */
+const behindOf = (route: string, urgency: string) =>
+  sql`coalesce($5::jsonb -> ${route} ->> (${urgency})::text, '')`;
 
 /** So many queues of one route, closed ones among them, are looked at by one claim. */
 const HOP_COUNT_MAX = 1_000;
@@ -71,25 +72,25 @@ const isCounted = sql`(${isOpenIn('next.')} and next.run_at <= now())::int`;
  * counts where its first row is due.
  */
 export const placesByHops = sql`
-  hop (route, behind, urgency, queue, run_at, has_turned, open_count, number) as (
-    select route, behind, ${FIRST}::bigint, '', now(), true, 0, 0 from wanted
+  hop (route, urgency, behind, queue, run_at, has_turned, open_count, number) as (
+    select route, ${FIRST}::bigint, '', '', now(), true, 0, 0 from wanted
     union all
-    select hop.route, hop.behind, next.urgency, next.queue, next.run_at, next.has_turned,
+    select hop.route, next.urgency, next.behind, next.queue, next.run_at, next.has_turned,
            hop.open_count + ${isCounted}, hop.number + 1
       from hop left join lateral (
         select ${urgency}::bigint as urgency, queue, run_at from step_tracker
          where ${isReadyOf('hop')} and (${urgency}, queue) > (hop.urgency, hop.queue)
          order by ${inPlaces} limit 1) following on true
      cross join lateral (
-        select following.urgency, following.queue, following.run_at, hop.has_turned
+        select following.urgency, hop.behind, following.queue, following.run_at, hop.has_turned
          where following.urgency = hop.urgency
            and (not hop.has_turned or following.queue <= hop.behind)
         union all
-        (select hop.urgency, queue, run_at, true from step_tracker
+        (select hop.urgency, hop.behind, queue, run_at, true from step_tracker
           where ${isReadyOf('hop')} and ${urgency} = hop.urgency and queue <= hop.behind
             and not hop.has_turned order by ${inPlaces} limit 1)
         union all
-        (select level.urgency, first.queue, first.run_at, first.queue <= hop.behind
+        (select level.urgency, edge.behind, first.queue, first.run_at, first.queue <= edge.behind
            from (
              (select following.urgency, following.queue, following.run_at
                where following.urgency > hop.urgency)
@@ -98,18 +99,22 @@ export const placesByHops = sql`
                where ${isReadyOf('hop')} and ${urgency} > hop.urgency
                  and following.urgency = hop.urgency order by ${inPlaces} limit 1)
            ) level (urgency, queue, run_at)
+          cross join lateral (select ${behindOf('hop.route', 'level.urgency')} as behind offset 0) edge
           cross join lateral (
              (select queue, run_at from step_tracker
-               where ${isReadyOf('hop')} and ${urgency} = level.urgency and queue > hop.behind
+               where ${isReadyOf('hop')} and ${urgency} = level.urgency and queue > edge.behind
                order by ${inPlaces} limit 1)
              union all
              select level.queue, level.run_at
              limit 1) first)
-        limit 1) next (urgency, queue, run_at, has_turned)
+        limit 1) next (urgency, behind, queue, run_at, has_turned)
      where hop.open_count < $4 and hop.number < ${HOP_COUNT_MAX}),
   place as materialized (
     select route, urgency, queue, '-infinity'::timestamptz as ready_from, ${share}
       from hop where number > 0 and run_at <= now() and ${isOpenIn()})`;
+
+/** So many gaps between known places are looked at; places beyond are found by a whole look. */
+const GAP_COUNT_MAX = 100;
 
 /**
  * The same where the left edge of the index is full of entries that nobody can remove yet: $11 routes, $12
@@ -128,21 +133,26 @@ export const placesKnown = sql`
            coalesce(lag(queue) over line, '') as queue_before, urgency, queue
       from edge window line as (partition by route order by urgency, queue)),
   found_place as (
-    select *, row_number() over (partition by route order by urgency, queue <= behind, queue) as number
+    select *, row_number() over (partition by route order by urgency, is_behind, queue) as number
       from (
-        select route, urgency, queue, ready_from from known
+        select known.*, queue <= ${behindOf('known.route', 'known.urgency')} as is_behind from known
+         where ${isOpenIn('known.')} and exists (
+           select 1 from step_tracker task
+            where ${isReadyOf('known')} and ~task.priority = known.urgency and task.queue = known.queue
+              and run_at >= known.ready_from and run_at <= now())
         union all
-        select gap.route, new.urgency, new.queue, '-infinity'
+        select gap.route, new.urgency, new.queue, '-infinity',
+               new.queue <= ${behindOf('gap.route', 'new.urgency')}
           from (select gap.*, row_number() over (
-                         partition by route order by urgency, queue <= behind, queue) as number
-                  from gap join wanted using (route)) gap
+                         partition by route
+                         order by urgency, queue <= ${behindOf('route', 'urgency')}, queue) as number
+                  from gap) gap
          cross join lateral (
            select ${urgency}::bigint as urgency, queue from step_tracker
             where ${isReadyOf('gap')} and (${urgency}, queue) > (gap.urgency_before, gap.queue_before)
-              and (${urgency}, queue) < (gap.urgency, gap.queue)
+              and (${urgency}, queue) < (gap.urgency, gap.queue) and ${isOpenIn()}
             order by ${urgency}, queue limit 1) new
-         where gap.number <= $4) found join wanted using (route)
-     where ${isOpenIn('found.')}),
+         where gap.number <= ${GAP_COUNT_MAX}) found),
   place as materialized (
     select route, urgency, queue, ready_from,
            ${share}
@@ -170,7 +180,8 @@ export const placesWithRoom = sql`
      where level.number < ${LEVEL_COUNT_MAX}),
   place as materialized (
     select level.route, level.urgency, room.queue, '-infinity'::timestamptz as ready_from,
-           least($4, room.count) as share, least($4, room.count) as most
+           least(room.count, ceil($4::float8 / count(*) over (partition by level.route, level.urgency))::int)
+             as share, least($4, room.count) as most
       from level cross join room where level.number > 0)`;
 
 function rowsIn(place: string, limit: string): string {
@@ -223,9 +234,9 @@ export function chosenFrom(heads: readonly string[], isWithinRoom = false): stri
   );
   return sql`
   numbered as materialized (
-    select found.*, queue <= coalesce(wanted.behind, '') as is_behind,
+    select found.*, queue <= ${behindOf('route', '~priority')} as is_behind,
            row_number() over (partition by priority, queue order by run_at, task_id) as number${more}
-      from (${all.join(' union all ')}) found left join wanted using (route)),
+      from (${all.join(' union all ')}) found),
   chosen as materialized (
     select numbered.* from numbered ${where} order by ${inShares} limit $4)`;
 }

@@ -5,6 +5,7 @@ import type { Follows } from '../follow.ts';
 import type { PodGroup } from '../notice.ts';
 import { type PodGlimpse, type PodRow, STALLED_IN_REPORT } from '../pods.ts';
 import type { AuditRow, TaskGlance } from '../reader.ts';
+import type { InLine } from '../shares.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
 import { type ReportGlimpse, type ThrottleGlimpse, throttlesIn } from '../throttles.ts';
@@ -45,6 +46,8 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     machine: row['machine'] as string,
     version: row['version'] as number,
     queue: row['queue'] as string,
+    priority: row['priority'] as number,
+    isLimited: row['is_limited'] as true | undefined,
     payload: maybe(row['payload']),
     oversizeBytes: maybe(row['oversize']),
     key: maybe(row['key']),
@@ -64,6 +67,17 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     traceParent: maybe(row['trace_parent']),
     pinnedTo: maybe(row['pinned_to']),
     token: maybe(row['claim_token']),
+  };
+}
+
+/** What a claim answers, as the rule of shares wants it. */
+export function inLineOf(row: Row): InLine {
+  return {
+    id: row['task_id'] as string,
+    route: row['route'] as string,
+    queue: row['queue'] as string,
+    priority: row['priority'] as number,
+    runAt: row['ready_at'] as number,
   };
 }
 

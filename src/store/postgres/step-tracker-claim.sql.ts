@@ -32,7 +32,7 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
   return sql`
   task.task_id, task.generation, task.claim_epoch, task.machine, task.version, task.queue,
   ${payload},
-  task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
+  task.priority, task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
   task.interrupted, task.cut_epoch, task.last_seq, task.control, task.trace_parent, task.pinned_to,
   task.claim_token, task.last_hash,
   ((extract(epoch from task.deadline_at) - extract(epoch from clock_timestamp())) * 1000)::float8
@@ -47,7 +47,7 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
 }
 
 const claimedNames = sql`
-  task_id, generation, claim_epoch, machine, version, payload, key, key_generation, carry_from,
+  task_id, generation, claim_epoch, machine, version, payload, priority, key, key_generation, carry_from,
   retry_count, retries_max, crashes, interrupted, cut_epoch, last_seq, control, trace_parent,
   pinned_to, claim_token, last_hash, deadline_ms, age_ms, waited_ms, oversize`;
 
@@ -124,8 +124,8 @@ function claimBy(kind: Kind, ...parts: readonly string[]): string {
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
-    returning ${claimedColumns('$8::int')}, task.route, task.priority, task.run_at, pick.head)
-  select ${claimedNames}, queue, route, priority, head, extract(epoch from run_at)::float8 as ready_at
+    returning ${claimedColumns('$8::int')}, task.route, task.run_at, pick.head)
+  select ${claimedNames}, queue, route, head, extract(epoch from run_at)::float8 as ready_at
     from claimed`;
 }
 
@@ -150,8 +150,8 @@ const lockedUpTo = sql`${lockedOfChosen},
   pick as materialized (select * from locked ${limit})`;
 
 /**
- * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; of each route $5 the queue that the
- * last claim ended with, $6 since when sleepers may be due; $7 token, $8 the largest payload that is handed
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; $5 by route and urgency the queue
+ * that the last claim ended with; $6 of each route since when sleepers may be due; $7 token, $8 the largest payload that is handed
  * over, in bytes, $9 the timeline it is meant for, or null, $10 how many to take. Fenced: a pod that is not
  * up claims nothing. `skip-locked` passes over what a rival is taking; `cas` lets the row decide, which takes
  * away what a rival has taken meanwhile.

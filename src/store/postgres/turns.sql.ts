@@ -23,7 +23,7 @@ const isHeld = sql`exists (
  */
 const give = sql`
   next as materialized (
-    select found.task_id, key.served_until from key cross join lateral (
+    select key.*, found.task_id from key cross join lateral (
       select task_id from step_tracker
        where queue = key.queue and serial_key = key.serial_key and ${waits} and run_at <= now()
        order by run_at, task_id limit 1) found
@@ -39,14 +39,15 @@ const give = sql`
        task.status = 'waiting' and task.wait_for = 'turn' and not task.paused
        and task.run_at <= now()`)}
     returning task.queue, task.serial_key)
-  select key.queue, key.serial_key, given.queue is not null as is_given
-    from key left join given
-      on given.queue = key.queue and given.serial_key = key.serial_key
+  select key.queue, key.serial_key, key.served_until is not null and next.task_id is not null
+           and given.queue is null as was_overtaken, given.queue is not null as is_given
+    from key left join given using (queue, serial_key) left join next using (queue, serial_key)
    order by key.queue, key.serial_key`;
 
 /**
  * $1 queues, $2 serial keys, $3 until when the one before has taken its time. Somebody who looked just then
- * may have given the turn already, without knowing that: it is put in its place.
+ * may have given the turn already, without knowing that: it is put in its place, by a second statement where the
+ * first one was overtaken.
  */
 export const giveTurns = sql`
   with key as materialized (

@@ -118,13 +118,18 @@ export class PostgresTurns {
   async #give(text: string, values: readonly unknown[]): Promise<Row[]> {
     for (let attempts = 1; ; attempts += 1) {
       try {
-        return await this.#pool.often(text, values);
+        const keys = await this.#pool.often(text, values);
+        if (attempts >= RIVAL_ATTEMPTS || !keys.some(wasOvertaken)) return keys;
       } catch (error) {
         if (sqlStateOf((error as FleetqError).cause) !== RIVAL) throw error;
         if (attempts >= RIVAL_ATTEMPTS) return [];
       }
     }
   }
+}
+
+function wasOvertaken(row: Row): boolean {
+  return row['was_overtaken'] === true;
 }
 
 function isGiven(row: Row): boolean {

@@ -64,7 +64,8 @@ const recordedAt = `iif(deadline_at is null, (
  * Not all of them: making an object of every column takes longer than finding the row. @bytes_max: of
  * a larger payload only the size is told.
  */
-const claimColumns = `task_id, generation, claim_epoch, machine, version, queue, key,
+const claimColumns = `task_id, generation, claim_epoch, machine, version, queue, priority,
+  key,
   iif(octet_length(payload) <= @bytes_max, payload, null) as payload,
   iif(octet_length(payload) > @bytes_max, octet_length(payload), null) as oversize,
   key_generation, carry_from, retry_count, retries_max, crashes, interrupted, cut_epoch, last_seq,

@@ -2,7 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { rowRefused } from '../reasons.ts';
-import { type InLine, inShares } from '../shares.ts';
+import { type Behind, type InLine, inShares, levelOf } from '../shares.ts';
 import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -67,9 +67,8 @@ function candidates(tx: Tx, request: ClaimRequest, count: number, rooms: Rooms):
     if (head === 'suspect') {
       return tx.all<Candidate>(sql.selectSuspects, { ...values, journal, closed });
     }
-    const behind = request.behind?.get(route) ?? '';
     const due = tx.all<Candidate>(sql.selectDue, { ...values, closed });
-    return [...ready(tx, { ...values, behind }, rooms), ...due];
+    return [...ready(tx, values, request.behind, rooms), ...due];
   });
   if (head === 'suspect') return found;
   const values = { journal, routes: JSON.stringify(routes), now, count };
@@ -80,23 +79,28 @@ interface Look {
   readonly route: string;
   readonly now: number;
   readonly count: number;
+}
+
+interface Level extends Look {
+  readonly priority: number;
   readonly behind: string;
 }
 
 /** Of one priority after the other, until there is enough. */
-function ready(tx: Tx, look: Look, rooms: Rooms): Candidate[] {
+function ready(tx: Tx, look: Look, all: Behind, rooms: Rooms): Candidate[] {
   const found: Candidate[] = [];
   const { route, count } = look;
   let level = tx.get<{ priority: number }>(sql.selectReadyLevel, { route, priority: null });
   while (level && found.length < count) {
-    found.push(...atLevel(tx, { ...look, ...level }, rooms));
+    const behind = all?.get(levelOf(route, level.priority)) ?? '';
+    found.push(...atLevel(tx, { ...look, ...level, behind }, rooms));
     level = tx.get(sql.selectReadyLevel, { route, ...level });
   }
   return found;
 }
 
 /** An equal share of each queue; where some have less than theirs, more of the others. */
-function atLevel(tx: Tx, look: Look & { readonly priority: number }, rooms: Rooms): Candidate[] {
+function atLevel(tx: Tx, look: Level, rooms: Rooms): Candidate[] {
   const { count } = look;
   const queues = openQueues(tx, look, rooms);
   const share = Math.ceil(count / queues.length);
@@ -122,7 +126,7 @@ interface Place {
 /** From the one behind the last claim's round to it, where something is due; no more than are wanted. */
 function openQueues(
   tx: Tx,
-  { route, priority, behind, count, now }: Look & { readonly priority: number },
+  { route, priority, behind, count, now }: Level,
   rooms: Rooms,
 ): string[] {
   const open: string[] = [];

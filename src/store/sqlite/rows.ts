@@ -62,6 +62,7 @@ export type RawClaim = Pick<
   | 'machine'
   | 'version'
   | 'queue'
+  | 'priority'
   | 'payload'
   | 'key'
   | 'key_generation'
@@ -91,6 +92,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     machine: row.machine,
     version: row.version,
     queue: row.queue,
+    priority: row.priority,
     payload: row.payload ?? undefined,
     oversizeBytes: row.oversize ?? undefined,
     key: row.key ?? undefined,
