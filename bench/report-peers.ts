@@ -13,6 +13,8 @@ type Peer = Readonly<Record<string, Readonly<Record<string, Spread>>>> | null;
 const MEASURES = [
   ['pickup', 'p50', 'pickup p50, ms'],
   ['pickup', 'p99', 'pickup p99, ms'],
+  ['pickup', 'afterBusyP50', 'p50 after a busy phase, ms'],
+  ['pickup', 'afterBusyP99', 'p99, ms'],
   ['trivial', 'perSecond', 'trivial jobs a second'],
   ['four', 'perSecond', 'lines of four durable steps a second'],
 ] as const;
@@ -43,7 +45,8 @@ export function peersOf(saved: Saved): string {
   ].join('\n\n');
 }
 
-const ABOUT = `The same jobs, the same Postgres, every commit synced. *Pickup*: one job at a time, put in by another process, until its handler begins.
+const ABOUT = `The same jobs, the same Postgres, every commit synced. *Pickup*: one job at a time, put in by another process, until its handler begins; in an idle worker, and half a second after
+it has done 20,000.
 *Trivial*: 20,000 jobs that do nothing, there before the worker starts. *Four durable steps*: 4,000 lines, each step recorded before the next
 one starts; a peer that has no steps runs four jobs, each of which adds the next. Each peer is set up as its documents advise for speed:
 \`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200 and has notifications, DBOS has a queue polled

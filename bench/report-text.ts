@@ -99,7 +99,7 @@ A notification calls a few pods; the others look later.`,
   {
     name: 'retention',
     title: 'Ended tasks that are kept',
-    says: `250,000 tasks are old enough to go, beside so many that are kept. The leader asks every 30 s whether any is.`,
+    says: `250,000 tasks are old enough to go, beside so many that are kept. What is asked before each look is whether any is.`,
     columns: [
       ['kept', 'kept'],
       ['removed', 'removed'],
@@ -111,13 +111,14 @@ A notification calls a few pods; the others look later.`,
   {
     name: 'retention-rate',
     title: 'Removal at the fastest rate',
-    says: `Tasks end as fast as one pod can run them, and are kept for a minute. Rows stay as many as come within that minute.`,
+    says: `Tasks end as fast as one pod can run them, and are kept for a minute. The leader looks every ten minutes, and removes until nothing that
+is old is left.`,
     columns: [
       ['minute', 'minute'],
       ['runs a second', 'runsPerSecond'],
       ['ended tasks that are there', 'ended'],
       ['late, s', 'lateSeconds'],
-      ['claim p50, ms', 'claimMs'],
+      ['claim, mean ms', 'claimMs'],
     ],
   },
   {

@@ -53,7 +53,9 @@ const FASTER = `## What still grows faster than the load
   \`fleetq doctor --store\`, a metric and an alert name the transaction.
 - **Waiting for many results in one process**: each look asks for all results that are waited for, so a result costs more rows the more
   there are (3 rows each at 100 that wait, 5.5 at 30,000).
-- **Queues with limits**: a claim looks at each queue that has room, at each priority: a thousand limited queues cost a thousand looks.
+- **Queues with limits**: a claim holds the limits of all of them, a thousand at a time, and looks at each queue that has room, at each
+  priority.
+- **Ended tasks that must stay** (forked, followed, not sent by a sink): each batch of retention walks past them again.
 - **\`/api/v1/pods?all=true\`** reads all rows of pods that ever were within the retention.`;
 
 function growthOf({ title, says, columns }: Reported, saved: Saved): string {

@@ -27,6 +27,13 @@ begin
     execute format('grant usage on schema %s to %I', place, role_name);
   end loop;
 
+  -- Whose transactions are old is shown to nobody else. Granted by a superuser alone.
+  begin
+    grant pg_read_all_stats to fleetq_worker, fleetq_admin_read;
+  exception when insufficient_privilege then
+    raise notice 'not granted: pg_read_all_stats, so the age of the oldest transaction is not shown';
+  end;
+
   -- Before Postgres 15 everybody might create tables in the schema public.
   execute format('revoke create on schema %s from public', place);
   execute format('grant create on schema %s to fleetq_migrate', place);

@@ -2,8 +2,8 @@
  * Who is next among tasks that are ready: the highest priority first; of one priority the first task of each
  * queue, then the second of each, and so on; within a queue by due time. So a crowd in one queue keeps no
  * other queue waiting. Of each priority the look begins behind the queue that the last claim of it ended with
- * and goes round to it: where there are more queues than a claim takes tasks, the next claim begins where this
- * one ended.
+ * and goes round to it: where there are more queues than a claim takes tasks, the next claim begins where
+ * this one ended.
  */
 
 /** Of a level, the queue that the last claim ended with. */

@@ -179,7 +179,9 @@ test.each(['skip-locked', 'cas'] as const)(
         const stale = [names.map(() => ROUTE), names.map(() => -1), names, names.map(() => 0)];
         expect(await claimed(stale)).toContain('default -1');
         await crowd('0W', 'queue, priority', `'closed', 9`, 1);
-        await scene.client.query(`insert into queue_limits (queue, paused) values ('closed', true)`);
+        await scene.client.query(
+          `insert into queue_limits (queue, paused) values ('closed', true)`,
+        );
         expect(await claimed(known('edge', now - 60))).toContain('new -6');
         await scene.client.query(`delete from queue_limits`);
         await scene.client.query(`delete from step_tracker where task_id ~ '^0[UVW]'`);
@@ -349,7 +351,11 @@ test('retention looks at what may go, and not at what is young or keeps its key'
   );
   await crowd('0S', columns, ended('3 h'), 500);
   // Others wait for the ends of runs that have nothing to do with these.
-  await crowd('0X', 'status, wait_for, follows, follows_on', `'waiting', 'run', 'none' || n, 'end'`);
+  await crowd(
+    '0X',
+    'status, wait_for, follows, follows_on',
+    `'waiting', 'run', 'none' || n, 'end'`,
+  );
   for (const statistics of ['of before', 'of now']) {
     if (statistics === 'of now') await scene.client.query('analyze step_tracker');
     expect(await rowsLookedAt(selectHasOld, [2 * HOUR], 'step_tracker')).toBeLessThan(2_000);

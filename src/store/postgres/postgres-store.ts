@@ -91,18 +91,17 @@ class PostgresStore implements Store {
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock, random);
     this.#limits = new PostgresLimits(this.#pool, this.#hinter, clock);
-    const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
-    this.#turns = turns;
+    this.#turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
     this.#throttles = new PostgresThrottles(this.#pool);
-    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns);
-    this.#claims = new PostgresClaims(this.#pool, turns, this.#limits, clock);
-    this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns, this.#limits);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter, this.#turns);
+    this.#claims = new PostgresClaims(this.#pool, this.#turns, this.#limits, clock);
+    this.#settler = new PostgresSettler(this.#pool, this.#hinter, this.#turns, this.#limits);
     const tell = (rows: readonly Row[]) => this.#settler.tell(rows);
     this.#persisting = new PostgresPersisting(this.#pool, clock, tell);
-    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, turns);
+    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, this.#turns);
     this.#people = new PostgresPeople(this.#pool);
-    this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);
+    this.#actor = new PostgresActor(this.#pool, this.#hinter, this.#turns);
     this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
     this.#schedules = new PostgresSchedules(this.#pool, this.#hinter);
   }

@@ -5,9 +5,9 @@
  *   priority 9   billing ─ mail ─ reports        all of a priority come before the next lower one
  *   priority 0   billing ─ default ─ mail        each queue gives its first, then each its second, …
  *
- * Of each priority the look begins behind the queue that the last claim of it ended with and goes round to it,
- * so every queue has its share though there are more of them than a claim takes. Nothing is locked before it is
- * chosen.
+ * Of each priority the look begins behind the queue that the last claim of it ended with and goes round to
+ * it, so every queue has its share though there are more of them than a claim takes. Nothing is locked before
+ * it is chosen.
  */
 import { onceFound, sql } from './sql.ts';
 

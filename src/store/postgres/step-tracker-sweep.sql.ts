@@ -224,7 +224,8 @@ export function endedBefore(ms: string): string {
 export const ENDED_ORDER = 'key, finished_at';
 
 /** No task calls it its parent or follows it, and every sink has sent it. */
-export const mayGo = sql`not exists (select 1 from step_tracker child where child.parent_id = task.task_id offset 0)
+export const mayGo = sql`not exists (
+           select 1 from step_tracker child where child.parent_id = task.task_id offset 0)
          and not ${isFollowed} and not ${isUnsent('task')}`;
 
 /** When the first key that outlives its task is free. */

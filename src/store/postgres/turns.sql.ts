@@ -46,8 +46,8 @@ const give = sql`
 
 /**
  * $1 queues, $2 serial keys, $3 until when the one before has taken its time. Somebody who looked just then
- * may have given the turn already, without knowing that: it is put in its place, by a second statement where the
- * first one was overtaken.
+ * may have given the turn already, without knowing that: it is put in its place, by a second statement where
+ * the first one was overtaken.
  */
 export const giveTurns = sql`
   with key as materialized (
