@@ -33,8 +33,8 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
   task.task_id, task.generation, task.claim_epoch, task.machine, task.version, task.queue,
   ${payload},
   task.priority, task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max,
-  task.crashes, task.interrupted, task.cut_epoch, task.last_seq, task.control, task.trace_parent, task.pinned_to,
-  task.claim_token, task.last_hash,
+  task.crashes, task.interrupted, task.cut_epoch, task.last_seq, task.control, task.trace_parent,
+  task.pinned_to, task.claim_token, task.last_hash,
   ((extract(epoch from task.deadline_at) - extract(epoch from clock_timestamp())) * 1000)::float8
     as deadline_ms,
   case when task.deadline_at is null then greatest(0, (extract(epoch from clock_timestamp())
@@ -150,11 +150,11 @@ const lockedUpTo = sql`${lockedOfChosen},
   pick as materialized (select * from locked ${limit})`;
 
 /**
- * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; $5 by route and urgency the queue that
- * the last claim ended with; $6 of each route since when sleepers may be due; $7 token, $8 the largest payload
- * that is handed over, in bytes, $9 the timeline it is meant for, or null, $10 how many to take. Fenced: a pod
- * that is not up claims nothing. `skip-locked` passes over what a rival is taking; `cas` lets the row decide,
- * which takes away what a rival has taken meanwhile.
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head; $5 by route and urgency the queue
+ * that the last claim ended with; $6 of each route since when sleepers may be due; $7 token, $8 the largest
+ * payload that is handed over, in bytes, $9 the timeline it is meant for, or null, $10 how many to take.
+ * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking; `cas` lets
+ * the row decide, which takes away what a rival has taken meanwhile.
  */
 export const claimTasks = {
   'skip-locked': {
@@ -205,11 +205,12 @@ export const selectHead = { ready: lookAt('ready'), suspect: lookAt('suspect') }
 const single = sql`
   pick as materialized (
     select task_id, claim_epoch, 'single' as head from step_tracker
-     where task_id = $4 and route = any ($2) and (pinned_to is null or pinned_to = $3)
+     where task_id = $4 and $5::jsonb is not null and route = any ($2)
+       and (pinned_to is null or pinned_to = $3)
        and (pinned_to is not null or route in (select route from wanted) and ${isOpenIn()})
        and exists (select 1 from fence) ${limit} ${lock})`;
 
-/** One task: $4 is its id and $10 is 1. The others as in `claimTasks`. */
+/** One task: $4 is its id and $10 is 1; $5 says nothing. The others as in `claimTasks`. */
 export const claimTask = {
   ready: claimBy('ready', closed, wanted, single),
   suspect: claimBy('suspect', closed, wanted, single),
