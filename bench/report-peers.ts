@@ -30,7 +30,7 @@ export function peersOf(saved: Saved): string {
   const body = peers.map(([name, of]) => {
     const cells = MEASURES.map(([measure, figure]) => {
       const value = of?.[measure]?.[figure];
-      if (!value) return missing[name] ?? '–';
+      if (!value) return missing[`${name} ${measure}`] ?? '–';
       return `${shown(value.median)} (${shown(value.least)}–${shown(value.most)})`;
     });
     return `| ${name} | ${cells.join(' | ')} |`;
@@ -47,9 +47,9 @@ export function peersOf(saved: Saved): string {
 
 const ABOUT = `The same jobs, the same Postgres, every commit synced. *Pickup*: one job at a time, put in by another process, until its handler begins; in an idle worker, and half a second after
 it has done 20,000.
-*Trivial*: 20,000 jobs that do nothing, there before the worker starts. *Four durable steps*: 4,000 lines, each step recorded before the next
+*Trivial*: 20,000 jobs that do nothing, there before the worker starts. *Four durable steps*: 2,000 lines, each step recorded before the next
 one starts; a peer that has no steps runs four jobs, each of which adds the next. Each peer is set up as its documents advise for speed:
-\`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200 and has notifications, DBOS has a queue polled
+\`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200, one after the other while they are full, and has notifications, DBOS has a queue polled
 every 50 ms and, for it does fewer a second, a tenth of the jobs, BullMQ a Redis that syncs its log at each command.`;
 
 const BETTER = `**Where a peer is better.** graphile-worker with its local queue, pg-boss and BullMQ finish more *trivial* jobs: they write one row or one

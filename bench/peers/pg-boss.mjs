@@ -13,7 +13,12 @@ export async function open(connectionString) {
   };
   return {
     async work(on) {
-      const options = { pollingIntervalSeconds: 0.5, localConcurrency: 4 };
+      const options = {
+        pollingIntervalSeconds: 0.5,
+        notifyPollingIntervalSeconds: 0.5,
+        burstWhenBatchFull: true,
+        localConcurrency: 4,
+      };
       await boss.work('pickup', { ...options, batchSize: 1 }, each(on.pickup));
       await boss.work('trivial', { ...options, batchSize: 200 }, each(on.trivial));
       await boss.work('four', { ...options, batchSize: 200 }, async (jobs) => {

@@ -87,7 +87,7 @@ export const SHARES: readonly Mutant[] = [
   {
     name: 'new-places-not-looked-for',
     breaks: 'behind an old transaction a new queue or a higher priority is not found',
-    changes: [{ file: LOOK, find: 'where gap.number <= $4', put: 'where false' }],
+    changes: [{ file: LOOK, find: 'where gap.number <= ${GAP_COUNT_MAX}', put: 'where false' }],
     command: plans,
     shows: /at known places looks at nothing before them/,
   },
@@ -119,5 +119,76 @@ export const SHARES: readonly Mutant[] = [
     ],
     command: turns,
     shows: /a flood of one key keeps no other key waiting/,
+  },
+  {
+    name: 'one-round-for-all-priorities',
+    breaks: 'an urgent stream in one queue keeps most other queues waiting for ever',
+    changes: [
+      {
+        file: 'src/store/shares.ts',
+        find: 'return `${priority} ${route}`;',
+        put: 'return `0 ${route}`;',
+      },
+    ],
+    command: shares,
+    shows: /an urgent stream in one queue does not throw the round/,
+  },
+  {
+    name: 'limited-queues-throw-the-round',
+    breaks: 'a backlog in a queue with a limit keeps most other queues waiting for ever',
+    changes: [
+      {
+        file: 'src/store/postgres/limits.ts',
+        find: '({ ...row, is_limited: true })',
+        put: '({ ...row, is_limited: undefined })',
+      },
+    ],
+    command: shares,
+    shows: /a queue with a limit does not throw the round/,
+  },
+  {
+    name: 'empty-places-count',
+    breaks: 'behind an old transaction places where nothing is left take the place of others',
+    changes: [
+      {
+        file: LOOK,
+        find: 'run_at >= known.ready_from and run_at <= now())',
+        put: 'run_at >= known.ready_from and run_at <= now()) or true',
+      },
+    ],
+    command: plans,
+    shows: /at known places looks at nothing before them/,
+  },
+  {
+    name: 'followers-by-a-join',
+    breaks: 'retention compares everything that ended with everybody that waits for something else',
+    changes: [
+      { file: 'src/store/postgres/followers.sql.ts', find: ' collate "default"', put: '' },
+      { file: 'src/store/postgres/followers.sql.ts', find: "'run' offset 0", put: "'run'" },
+    ],
+    command: tests('test/store/postgres-plans.store.test.ts', 'retention looks'),
+    shows: /retention looks at what may go/,
+  },
+  {
+    name: 'early-turn-stays-early',
+    breaks: 'a turn that was given before its giver knew its place goes ahead of others',
+    changes: [
+      { file: TURNS, find: 'set run_at = key.served_until', put: 'set run_at = task.run_at' },
+    ],
+    command: tests('test/store/postgres-turns.store.test.ts', 'a turn that was given before'),
+    shows: /is put in its place/,
+  },
+  {
+    name: 'plans-kept-for-ever',
+    breaks: 'a plan that was made for an empty table stays when there is a million',
+    changes: [
+      {
+        file: 'src/store/postgres/kept-statements.ts',
+        find: "await connection.query('discard plans');",
+        put: '',
+      },
+    ],
+    command: tests('test/store/kept-plans.test.ts'),
+    shows: /plans are made anew/,
   },
 ];

@@ -20,6 +20,8 @@ const DEAR = 3;
 const REST = { least: 10, most: 100 };
 /** And no more than so many times for each pod that is up: one of them looks soon enough. */
 const REST_OF_A_POD = 10;
+/** Of some hundred claims a second this leaves slow ones to be fewer than one in a hundred. */
+const REST_MS_MIN = 2_000;
 /** How far before the last row taken one may still come to be seen: its transaction took so long. */
 const LATE_S = 1;
 /** Of one route; the ones that were taken from longest ago are forgotten. */
@@ -85,7 +87,7 @@ export class ClaimEdge {
     if (this.#slowCount < SLOW_COUNT) return;
     const most = Math.min(REST.most, REST_OF_A_POD * this.#podCount);
     const times = Math.min(most, REST.least * 2 ** (this.#slowCount - SLOW_COUNT));
-    this.#restUntilMs = nowMs + times * tookMs;
+    this.#restUntilMs = nowMs + Math.max(REST_MS_MIN, times * tookMs);
   }
 
   /** What a whole look takes may be old, as what was released is; more of that lies right behind it. */
