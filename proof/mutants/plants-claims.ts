@@ -150,7 +150,7 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: 'not exists (select 1 from step_tracker child where child.parent_id = task.task_id)\n         and ',
+        find: 'not exists (\n           select 1 from step_tracker child where child.parent_id = task.task_id offset 0)\n         and ',
         put: '',
       },
     ],
