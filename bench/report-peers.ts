@@ -14,7 +14,7 @@ const MEASURES = [
   ['pickup', 'p50', 'pickup p50, ms'],
   ['pickup', 'p99', 'pickup p99, ms'],
   ['pickup', 'afterBusyP50', 'p50 after a busy phase, ms'],
-  ['pickup', 'afterBusyP99', 'p99, ms'],
+  ['pickup', 'afterBusyP99', 'p99 after a busy phase, ms'],
   ['trivial', 'perSecond', 'trivial jobs a second'],
   ['four', 'perSecond', 'lines of four durable steps a second'],
 ] as const;
@@ -41,7 +41,9 @@ export function peersOf(saved: Saved): string {
     [head, `|${'---|'.repeat(MEASURES.length + 1)}`, ...body].join('\n'),
     `<sub>Medians of ${shown(saved.figures['rounds'])} rounds that take turns, with the least and the most. \`${saved.command}\`, ${saved.date}, ${saved.commit}, ${saved.machine}</sub>`,
     '![Time from enqueue until the job begins](images/bench-pickup.svg)\n![Jobs a second](images/bench-jobs.svg)',
-    BETTER,
+    '**Where a peer is better.**',
+    standings(peers),
+    WHY,
   ].join('\n\n');
 }
 
@@ -52,11 +54,32 @@ one starts; a peer that has no steps runs four jobs, each of which adds the next
 \`graphile-worker-local\` has its local queue and batched completion, pg-boss takes batches of 200, one after the other while they are full, and has notifications, DBOS has a queue polled
 every 50 ms and, for it does fewer a second, a tenth of the jobs, BullMQ a Redis that syncs its log at each command.`;
 
-const BETTER = `**Where a peer is better.** graphile-worker with its local queue, pg-boss and BullMQ finish more *trivial* jobs: they write one row or one
-Redis command for a job and keep nothing of what it did, while FleetQ writes a journal record before and after, and the history of each run to
-the store. graphile-worker and BullMQ *pick up* a lone job faster: a claim of FleetQ looks at queues, priorities, limits, serial keys
-and sleepers, and the run's first record is synced to the pod's disk before its handler begins. As soon as a job has several steps that must not be repeated,
-that record is what is being paid for, and the order turns round.`;
+const WHY = `**Why.** graphile-worker with its local queue, pg-boss and BullMQ write one row or one Redis command for a *trivial* job, the first two for hundreds of
+jobs in one statement, and keep nothing of what a job did. FleetQ writes a record to the pod's disk before and after each step of each run, and
+the history of the run to the store. A lone job is *picked up* later, for a claim looks at queues, priorities, limits, serial keys and
+sleepers, and the first record of the run is on disk before its handler begins. Of *four steps* each peer without steps makes four jobs;
+in batches of 200, as pg-boss has them here, a crash repeats the steps of a batch, and of FleetQ at most the one that each run was in.`;
+
+/** Who is better, as it was measured. */
+function standings(peers: readonly (readonly [string, Peer])[]): string {
+  const own = peers.find(([name]) => name === 'fleetq')?.[1];
+  const lines = MEASURES.map(([measure, figure, title]) => {
+    const ours = own?.[measure]?.[figure]?.median;
+    const others = peers.flatMap(([name, of]) => {
+      const median = of?.[measure]?.[figure]?.median;
+      return name === 'fleetq' || ours === undefined || median === undefined
+        ? []
+        : [{ name, isBetter: figure === 'perSecond' ? median > ours : median < ours }];
+    });
+    const named = (isBetter: boolean) =>
+      others
+        .filter((other) => other.isBetter === isBetter)
+        .map(({ name }) => name)
+        .join(', ') || 'none';
+    return `| ${title} | ${named(true)} | ${named(false)} |`;
+  });
+  return ['| | better than FleetQ | not better |', '|---|---|---|', ...lines].join('\n');
+}
 
 export function picturesOf(saved: Saved): Readonly<Record<string, string>> {
   const peers = namesOf(saved).filter(([, of]) => of !== null);
