@@ -83,7 +83,8 @@ function standings(peers: readonly (readonly [string, Peer])[]): string {
 
 export function picturesOf(saved: Saved): Readonly<Record<string, string>> {
   const peers = namesOf(saved).filter(([, of]) => of !== null);
-  const names = peers.map(([name]) => name);
+  // As short as the legend has room for.
+  const names = peers.map(([name]) => name.replace('graphile-worker', 'graphile'));
   const of = (measure: string, figure: string) =>
     peers.map(([, peer]) => peer?.[measure]?.[figure]?.median ?? 0);
   return {

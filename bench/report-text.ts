@@ -27,7 +27,7 @@ than it takes tasks, and the next one goes on where it ended. A task of a high p
     name: 'held-xmin',
     title: 'A transaction that stays open',
     says: `500 tasks a second for one pod of 64 slots, while a transaction is held open elsewhere, so that Postgres can remove nothing that ended since.
-Claims look where something was last taken, and from the beginning for a hundredth of the time.`,
+Claims look where something was last taken, and from the beginning every few seconds.`,
     columns: [
       ['minute', 'minute'],
       ['', 'kind'],

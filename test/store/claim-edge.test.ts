@@ -34,15 +34,15 @@ test('a claim looks from the beginning as long as that is quick, or slow but for
 test('where looks from the beginning stay slow, they take a small share of the time', () => {
   const { edge, nowMs } = edgeAfter(5, 200);
   edge.looked(false, [], { nowMs: nowMs + 5, tookMs: 5 });
-  expect(edge.isWhole(nowMs + 1_999)).toBe(false);
-  expect(edge.isWhole(nowMs + 2_000)).toBe(true);
-  let at = nowMs + 2_000;
+  expect(edge.isWhole(nowMs + 4_999)).toBe(false);
+  expect(edge.isWhole(nowMs + 5_000)).toBe(true);
+  let at = nowMs + 5_000;
   for (let look = 0; look < 20; look += 1) {
     at += 200;
     edge.looked(true, [], { nowMs: at, tookMs: 200 });
   }
   // A pod alone does so for a tenth of the time, or what came back would wait for long.
-  expect(edge.isWhole(at + 2_000)).toBe(true);
+  expect(edge.isWhole(at + 5_000)).toBe(true);
   edge.sharedBy(32);
   edge.looked(true, [], { nowMs: at, tookMs: 200 });
   expect(edge.isWhole(at + 19_999)).toBe(false);

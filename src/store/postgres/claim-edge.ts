@@ -12,7 +12,7 @@
 import type { Row } from './pool.ts';
 
 /** Whole looks that take no longer are not worth avoiding, nor are a few that do. */
-const SLOW_MS = 30;
+const SLOW_MS = 20;
 const SLOW_COUNT = 5;
 /** One that takes so many times as long as a look at known places reads what is gone. */
 const DEAR = 3;
@@ -20,8 +20,8 @@ const DEAR = 3;
 const REST = { least: 10, most: 100 };
 /** And no more than so many times for each pod that is up: one of them looks soon enough. */
 const REST_OF_A_POD = 10;
-/** Of some hundred claims a second this leaves slow ones to be fewer than one in a hundred. */
-const REST_MS_MIN = 2_000;
+/** Of some fifty claims a second this leaves slow ones to be fewer than one in a hundred. */
+const REST_MS_MIN = 5_000;
 /** How far before the last row taken one may still come to be seen: its transaction took so long. */
 const LATE_S = 1;
 /** Of one route; the ones that were taken from longest ago are forgotten. */
