@@ -17,9 +17,9 @@ const isHeld = sql`exists (
  * Gives every key that is free its next one: the first that is due. It stands where it would be ready if
  * nobody but its key were there: not before the one before it had begun at its own place and taken its time.
  * So a key neither goes to the back of the line at each turn, nor keeps other keys waiting with its flood.
- * Keys in one order, so that two who do
- * this wait in one direction only. Answers every key, and whether a turn was given. That a key is held
- * is asked of each by itself: a join would read all that are held.
+ * Keys in one order, so that two who do this wait in one direction only. Answers every key, and whether a turn
+ * was given, by this or by somebody who did the same just then. That a key is held is asked of each by itself:
+ * a join would read all that are held.
  */
 const give = sql`
   next as materialized (
@@ -39,8 +39,8 @@ const give = sql`
        task.status = 'waiting' and task.wait_for = 'turn' and not task.paused
        and task.run_at <= now()`)}
     returning task.queue, task.serial_key)
-  select key.queue, key.serial_key, key.served_until is not null and next.task_id is not null
-           and given.queue is null as was_overtaken, given.queue is not null as is_given
+  select key.queue, key.serial_key, next.task_id is not null as is_given,
+         next.task_id is not null and given.queue is null and key.served_until is not null as was_overtaken
     from key left join given using (queue, serial_key) left join next using (queue, serial_key)
    order by key.queue, key.serial_key`;
 
