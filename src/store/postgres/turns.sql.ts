@@ -17,9 +17,9 @@ const isHeld = sql`exists (
  * Gives every key that is free its next one: the first that is due. It stands where it would be ready if
  * nobody but its key were there: not before the one before it had begun at its own place and taken its time.
  * So a key neither goes to the back of the line at each turn, nor keeps other keys waiting with its flood.
- * Keys in one order, so that two who do this wait in one direction only. Answers every key, and whether a turn
- * was given, by this or by somebody who did the same just then. That a key is held is asked of each by itself:
- * a join would read all that are held.
+ * Keys in one order, so that two who do this wait in one direction only. Answers every key, and whether a
+ * turn was given, by this or by somebody who did the same just then. That a key is held is asked of each by
+ * itself: a join would read all that are held.
  */
 const give = sql`
   next as materialized (
